@@ -11,14 +11,29 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import firstlight
-from bundles import make_bundle
+from bundles import make_bundle, write_table
 from firstlight.analysis.replay.predict import Prediction, predict
 from firstlight.api import Boot
 from firstlight.cli.main import run
 from firstlight.errors import BundleError, FirstlightError, UsageError
 from imported_bundle import MS
 from invented_processes import make_processes
-from invented_threads import GOES_ON, IDLE, INIT, SHELL, SLEEPS, START, TOOL, WORKER, Turn, Wake, any_boot, bundle
+from invented_threads import (
+    GOES_ON,
+    IDLE,
+    INIT,
+    NAMES,
+    SHELL,
+    SLEEPS,
+    START,
+    TOOL,
+    WORKER,
+    Turn,
+    Wake,
+    any_boot,
+    bundle,
+    frame,
+)
 
 #: init starts a shell and waits for it; the shell starts a tool that nobody waits for.
 CHILDREN: list[Turn] = [
@@ -168,6 +183,59 @@ def test_the_predicted_path_adds_up_whatever_was_recorded(
         except FirstlightError:
             return
         assert found.path["after_ns"].sum() == found.predicted_ns - min(turn[1] for turn in record[0]) * MS
+
+
+def with_user_code(boot: Boot) -> Boot:
+    """The same boot where a shell and its tool executed a linker and a library."""
+    linker, library = "/usr/lib/ld-linux-x86-64.so.2", "/usr/lib/libc.so.6"
+    rows = [
+        (SHELL, linker, "_dl_relocate", 400), (SHELL, library, "malloc", 100), (SHELL, library, "schedule", 100),
+        (TOOL, linker, "_dl_relocate", 300), (TOOL, linker, None, 100),
+    ]  # fmt: skip
+    code = [
+        {"row": row, "process": thread, "thread": thread, "image": NAMES[thread], "kind": "file", "file": file,
+         "function": function, "source": "symbol_table", "self_instructions": ms * MS}
+        for row, (thread, file, function, ms) in enumerate(rows)
+    ]  # fmt: skip
+    write_table(boot.directory, "user_functions", frame("user_functions", code))
+    return firstlight.open(boot.directory)
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "work_ms", "threads"),
+    [
+        ("ld.so", "file", 800, 2),
+        ("ld-linux-x86-64.so.2", "file", 800, 2),
+        ("/usr/lib/libc.so.6", "file", 200, 1),
+        ("malloc", "user function", 100, 1),
+    ],
+)
+def test_a_file_or_function_of_user_mode_is_its_share_of_what_each_program_ran(
+    tmp_path: Path, name: str, part: str, work_ms: int, threads: int
+) -> None:
+    boot = with_user_code(bundle(tmp_path, CHILDREN, SHELL_ENDS))
+    found = predict(boot, faster={name: 0.5})
+    (taken,) = found.taken
+    assert (taken.part, taken.work_ns / MS, taken.threads) == (part, pytest.approx(work_ms, abs=0.01), threads)
+    assert goal_ms(found) == pytest.approx(4800 - work_ms / 2, abs=TICK)
+    assert "its share of each program is spread" in " ".join(found.cautions)
+    assert goal_ms(predict(boot, [name])) == pytest.approx(4800 - work_ms, abs=TICK)
+
+
+def test_a_function_of_the_kernel_goes_before_one_of_user_mode(tmp_path: Path) -> None:
+    boot = firstlight.open(make_processes(tmp_path, user_code=True))
+    name = boot.functions().filter(pl.col("kind") == "function").sort("self_ns")["function"][-1]
+    code = boot.table("user_functions").with_columns(function=pl.lit(name))
+    assert code.height
+    write_table(boot.directory, "user_functions", code)
+    assert predict(firstlight.open(boot.directory), faster={name: 0.5}).taken[0].part == "function"
+
+
+def test_where_user_code_was_not_followed_a_library_is_unknown_and_the_hint_has_the_option(tmp_path: Path) -> None:
+    boot = bundle(tmp_path, CHILDREN, SHELL_ENDS)
+    with pytest.raises(BundleError) as caught:
+        predict(boot, faster={"ld.so": 0.5})
+    assert "--user-functions" in (caught.value.hint or "")
 
 
 def test_the_share_of_a_function_is_spread_over_its_phases(tmp_path: Path) -> None:

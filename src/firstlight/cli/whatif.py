@@ -21,7 +21,9 @@ def whatif(
     boot: Bundle,
     without: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Take out a unit, process, initcall, system call or function (repeatable)."),
+        typer.Option(
+            metavar="NAME", help="Take out a unit, process, initcall, system call, function or file (repeatable)."
+        ),
     ] = None,
     faster: Annotated[
         list[str] | None,
@@ -46,12 +48,14 @@ def whatif(
     The runs, sleeps and wake-ups of all threads are replayed on one processor with less work. Without a change, the
     replay gives the record exactly. The output has the new ready, all marks, what the path consists of then, and what
     the replay cannot know. `--prove` boots the change: a unit is masked, an initcall is blacklisted, a generator of
-    systemd is switched off.
+    systemd is switched off. A file is a program or library by its path or file name, such as `libc.so.6`; `ld.so` is
+    the dynamic linker. Files and functions of user mode need a recording with `--user-functions`.
 
     \b
     Examples:
       firstlight whatif a.boot --without e2scrub_reap.service
       firstlight whatif a.boot --faster 'finit_module=50%' --without cron.service
+      firstlight whatif a.boot --faster 'ld.so=50%'
       firstlight whatif a.boot --without crypto_algapi_init --prove
     """
     from firstlight.render.terminal.console import console

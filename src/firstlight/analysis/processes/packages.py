@@ -8,7 +8,7 @@ import polars as pl
 
 from firstlight.analysis.processes.work import work
 from firstlight.bundle.boot import Boot
-from firstlight.bundle.tables import SCHEMAS, columns
+from firstlight.bundle.tables import columns
 
 HINT = (
     "the root file system that was booted had no package database that Firstlight reads (dpkg, rpm, apk, opkg, "
@@ -16,9 +16,8 @@ HINT = (
 )
 """Why no file has a package, and what to do about it."""
 
-#: The dynamic linkers of glibc, musl, uClibc and the BSDs.
-_LINKER = r"/ld(?:-[^/]*|\d*)\.so[^/]*$|/ld-musl-[^/]*$"
-_CODE = "user_functions"
+LINKER = r"/ld(?:-[^/]*|\d*)\.so[^/]*$|/ld-musl-[^/]*$"
+"""How the files of the dynamic linkers of glibc, musl, uClibc and the BSDs are named, as a regular expression."""
 
 
 class Payer(StrEnum):
@@ -73,7 +72,7 @@ def packages(boot: Boot, by: GroupBill = GroupBill.PACKAGE, owners: pl.DataFrame
     payer = (
         pl.when(pl.col("file").is_null())
         .then(pl.lit(Payer.KERNEL))
-        .when(user & pl.col("file").str.contains(_LINKER))
+        .when(user & pl.col("file").str.contains(LINKER))
         .then(pl.lit(Payer.LINKER))
         .when(pl.col("package").is_null())
         .then(pl.lit(Payer.NO_PACKAGE))
@@ -94,8 +93,8 @@ def packages(boot: Boot, by: GroupBill = GroupBill.PACKAGE, owners: pl.DataFrame
 
 def _code(boot: Boot) -> pl.DataFrame | None:
     """What each thread executed in user mode by file, where that was followed."""
-    code = boot.table(_CODE) if _CODE in SCHEMAS else None
-    return None if code is None or code.is_empty() else code
+    code = boot.table("user_functions")
+    return None if code.is_empty() else code
 
 
 def _followed(boot: Boot) -> bool:

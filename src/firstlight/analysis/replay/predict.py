@@ -77,9 +77,9 @@ def predict(boot: Boot, without: Sequence[str] = (), faster: Mapping[str, float]
     The runs, sleeps and wake-ups of all threads are replayed on one processor. A thread waits for what it waited for,
     and for its turn as long as in the record. Interrupts come as long after a thread went to sleep as in the record.
 
-    :param without: names of units, processes (also by pid or executable), initcalls, system calls or functions of the
-        kernel. What they wake others for happens at once. The processes that they create are taken out with them, and
-        what threads of the kernel do for them.
+    :param without: names of units, processes (also by pid or executable), initcalls, system calls, functions of the
+        kernel, or files and functions of user mode. What they wake others for happens at once. The processes that they
+        create are taken out with them, and what threads of the kernel do for them.
     :param faster: by name, how much less time it takes, from 0 to 1.
     :raises UsageError: for a share that is none.
     :raises BundleError: when the boot has nothing of a name.
@@ -125,7 +125,8 @@ class _Model:
             self._check(whole, name, less)
             own = self._selector.ns(selected, goal)
             more = self._selector.ns(whole, goal) - own
-            taken.append(Taken(name, selected.part, less, own, more, len(whole.times)))
+            threads = {*whole.times, *(share.thread for share in whole.shares if share.thread is not None)}
+            taken.append(Taken(name, selected.part, less, own, more, len(threads)))
             all_selected.append((whole, less))
             for thread, parts in self._selector.cuts(whole, _ALL - less).items():
                 cuts.setdefault(thread, []).extend(parts)
@@ -186,6 +187,11 @@ class _Model:
         for selected, less in chosen:
             if selected.part is Part.FUNCTION:
                 found.append(f"`{selected.name}`: its share of each phase is spread over all that ran in the phase")
+            if selected.part in (Part.FILE, Part.USER_FUNCTION):
+                found.append(
+                    f"`{selected.name}`: its share of each program is spread over all that the program ran; page "
+                    "faults and system calls that it causes stay"
+                )
             if less == _ALL and (woken := self._woken_by(selected)):
                 others = "another program; what that" if woken == 1 else f"{woken:,} other programs; what they"
                 found.append(f"`{selected.name}` woke {others} did for it is still in the prediction")

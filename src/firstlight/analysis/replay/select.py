@@ -6,17 +6,21 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import PurePosixPath
 
 import polars as pl
 
 from firstlight.analysis.path.processor import Processor
 from firstlight.analysis.path.thread_names import threads_of
 from firstlight.analysis.path.wakeups import WakeGraph
+from firstlight.analysis.processes.packages import LINKER
 from firstlight.analysis.processes.processes import service_of
 from firstlight.analysis.processes.system_calls import process_names
+from firstlight.analysis.processes.user_functions import HINT
 from firstlight.analysis.replay.processor import Cut
 from firstlight.analysis.spans import spans_of
 from firstlight.bundle.boot import Boot
+from firstlight.errors import BundleError
 from firstlight.schema.spans import SpanKind
 from firstlight.suggest import unknown_name
 
@@ -35,6 +39,21 @@ class Part(StrEnum):
     INITCALL = SpanKind.INITCALL.value
     CALL = "system call"
     FUNCTION = "function"
+    FILE = "file"
+    """A program or library, by the code of it that was executed in user mode; its kernel work is not part of it."""
+    USER_FUNCTION = "user function"
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of what ran between two instants of the record, whose own instants are not known."""
+
+    thread: int | None
+    """Of this thread alone; else of all that ran."""
+    start: int
+    end: int
+    part: int
+    """In millionths."""
 
 
 @dataclass
@@ -45,8 +64,8 @@ class Selected:
     part: Part
     times: dict[int, list[Interval]] = field(default_factory=dict)
     """When each thread did it; the intervals of a thread do not overlap."""
-    shares: list[tuple[int, int, int]] = field(default_factory=list)
-    """Of a function: between two instants, its share of all that ran, in millionths."""
+    shares: list[Share] = field(default_factory=list)
+    """Of a function or file."""
     processes: set[int] = field(default_factory=set)
 
     def covers(self, thread: int | None, time: int) -> bool:
@@ -83,10 +102,20 @@ class Selector:
         """
         if found := self._processes(name) or self._initcall(name) or self._call(name):
             return found
+        functions = set(self._boot.functions()["function"])
+        if name not in functions and (found := self._user_code(name)):
+            return found
         names = {*process_names(self._boot), *self._initcalls["name"], *self._boot.table("system_calls")["name"]}
-        known = (names - {name}) | set(self._boot.functions()["function"])
-        kinds = "process, unit, initcall, system call or function"
-        unknown_name(kinds, name, known, str(self._boot.directory), "processes")
+        code = self._boot.table("user_functions").select("file", "function")
+        known = (names - {name}) | functions | set(code["function"].drop_nulls())
+        known |= {PurePosixPath(file).name for file in code["file"].drop_nulls().unique()}
+        kinds = "process, unit, initcall, system call, function or file"
+        try:
+            unknown_name(kinds, name, known, str(self._boot.directory), "processes")
+        except BundleError as error:
+            if code.is_empty() and error.hint:
+                error.hint = f"{error.hint}\nfiles and functions of user mode: {HINT}"
+            raise
         return self._function(name)
 
     def taken_out(self, selected: Selected) -> Selected:
@@ -110,20 +139,29 @@ class Selector:
     def cuts(self, selected: Selected, left: int) -> dict[int, list[Cut]]:
         """The cuts that leave a part of the work, in millionths."""
         cuts = {thread: [Cut(start, end, left) for start, end in times] for thread, times in selected.times.items()}
-        for start, end, share in selected.shares:
-            rest = Cut(start, end, _ALL - share * (_ALL - left) // _ALL)
-            for thread in self._graph.runs:
+        for share in selected.shares:
+            rest = Cut(share.start, share.end, _ALL - share.part * (_ALL - left) // _ALL)
+            for thread in self._graph.runs if share.thread is None else [share.thread]:
                 cuts.setdefault(thread, []).append(rest)
         return cuts
 
     def ns(self, selected: Selected, until: int) -> int:
         """How long this work had the processor before an instant."""
-        total = 0
-        for thread, times in selected.times.items():
-            runs = self._graph.runs.get(thread)
-            for start, end in zip(runs.starts, runs.ends, strict=True) if runs else ():
-                total += sum(max(0, min(end, high, until) - max(start, low)) for low, high in times)
-        return total + sum(max(0, min(end, until) - start) * share // _ALL for start, end, share in selected.shares)
+        total = sum(self._ran(thread, times, until) for thread, times in selected.times.items())
+        for share in selected.shares:
+            if share.thread is None:
+                ran = max(0, min(share.end, until) - share.start)
+            else:
+                ran = self._ran(share.thread, [(share.start, share.end)], until)
+            total += ran * share.part // _ALL
+        return total
+
+    def _ran(self, thread: int, times: list[Interval], until: int = _FOREVER) -> int:
+        """How long a thread had the processor in some intervals, before an instant."""
+        runs, total = self._graph.runs.get(thread), 0
+        for start, end in zip(runs.starts, runs.ends, strict=True) if runs else ():
+            total += sum(max(0, min(end, high, until) - max(start, low)) for low, high in times)
+        return total
 
     def _follow(self, found: Selected) -> None:
         """Add what follows from this work: threads that it creates, and what threads of the kernel do when woken."""
@@ -201,7 +239,33 @@ class Selector:
             rows = self._boot.functions(phase).filter(pl.col("function") == name)
             if rows.height and end > start:
                 share = int(rows["total_ns"].sum()) * _ALL // (end - start)
-                found.shares.append((start, end, min(_ALL, share)))
+                found.shares.append(Share(None, start, end, min(_ALL, share)))
+        return found
+
+    def _user_code(self, name: str) -> Selected | None:
+        """A file of which code was executed in user mode, by its path or file name, or a function of one."""
+        boot = self._boot
+        code = boot.table("user_functions")
+        files = (pl.col("file") == name) | pl.col("file").str.ends_with(f"/{name}")
+        # What everybody calls it, though no two distributions name the file alike.
+        files |= pl.lit(name == "ld.so") & pl.col("file").str.contains(LINKER)
+        rows, part = code.filter(files), Part.FILE
+        if rows.is_empty():
+            rows, part = code.filter(pl.col("function") == name), Part.USER_FUNCTION
+        if rows.is_empty():
+            return None
+        found = Selected(name, part)
+        step = 1 << (boot.manifest.clock.icount_shift or 0)
+        images = boot.table("images").sort("start_ns").select(
+            "thread", "image", "start_ns", until=pl.col("start_ns").shift(-1).over("thread").fill_null(_FOREVER)
+        )  # fmt: skip
+        by_program = rows.group_by("thread", "image").agg(pl.col("self_instructions").sum())
+        for thread, image, instructions in by_program.sort("thread", "image").iter_rows():
+            times = images.filter((pl.col("thread") == thread) & pl.col("image").eq_missing(pl.lit(image)))
+            parts = times.select("start_ns", "until").rows() or [(0, _FOREVER)]
+            if ran := self._ran(thread, parts):
+                part_of_it = min(_ALL, instructions * step * _ALL // ran)
+                found.shares.extend(Share(thread, start, end, part_of_it) for start, end in parts)
         return found
 
 

@@ -23,10 +23,10 @@ def tables_from_packages(root: Path | None, bundle: Path) -> list[tuple[str, str
     :param root: the image that was booted, if there was one.
     :returns: facts of the database; none without one.
     """
-    from firstlight.bundle.tables import SCHEMAS, read_table  # late: see `firstlight.lab.run.record`
+    from firstlight.bundle.tables import read_table  # late: see `firstlight.lab.run.record`
 
     images, calls = read_table(bundle, "images")["image"], read_table(bundle, "system_calls")["path"]
-    code = read_table(bundle, "user_functions")["file"] if "user_functions" in SCHEMAS else images
+    code = read_table(bundle, "user_functions")["file"]
     owners = None
     if root is not None and not images.is_empty():
         try:
