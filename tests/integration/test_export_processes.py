@@ -108,15 +108,37 @@ def test_folded_stacks_of_processes_sum_to_the_boot(bundle: Path, unit: Any) -> 
     assert all(stack.startswith("[boot];") and int(weight) > 0 for stack, weight in rows)
 
 
-def test_a_process_stands_below_its_creator_with_user_mode_and_calls(tmp_path: Path) -> None:
-    bundle = make_processes(tmp_path)
-    out = tmp_path / "a.folded"
+def folded_by_process(bundle: Path) -> dict[str, int]:
+    """The weights of the stacks below the process `udevadm settle`, and of those of `svc` below it."""
+    out = bundle.with_suffix(".folded")
     assert run(["export", str(bundle), "--to", "folded", "--by", "process", "-o", str(out)]) == 0
-    stacks = dict(line.rsplit(" ", 1) for line in out.read_text(encoding="utf-8").splitlines())
-    above = next(stack for stack in stacks if stack.endswith("udevadm settle;[user]")).removesuffix(";[user]")
-    assert stacks[f"{above};[user]"] == "150000"
-    assert stacks[f"{above};[kernel];openat"] == "2000"
-    assert stacks[f"{above};svc;[user]"] == "100000"
+    rows = [line.rsplit(" ", 1) for line in out.read_text(encoding="utf-8").splitlines()]
+    return {stack.partition("udevadm settle;")[2]: int(weight) for stack, weight in rows if "udevadm settle;" in stack}
+
+
+def test_a_process_stands_below_its_creator_with_user_mode_and_calls(tmp_path: Path) -> None:
+    stacks = folded_by_process(make_processes(tmp_path, user_code=False))
+    assert stacks["[user]"] == 150_000
+    assert stacks["[kernel];openat"] == 2_000
+    assert stacks["svc;[user]"] == 100_000
+
+
+def test_user_functions_stand_below_their_file_and_above_the_calls_that_they_make(tmp_path: Path) -> None:
+    stacks = folded_by_process(make_processes(tmp_path))
+    user = {stack: weight for stack, weight in stacks.items() if stack.startswith("[user]")}
+    assert {stack: weight for stack, weight in user.items() if stack.count(";") == 2} == {
+        "[user];gone;gone+0x40": 20_000,
+        "[user];libc.so.6;malloc": 40_000,
+        "[user];udevadm;udevadm+0x2000": 70_000,
+        "[user];udevadm;.plt": 20_000,
+    }
+    assert user["[user];libc.so.6;malloc;openat"] == 2_000
+    assert {stack.rpartition(";")[2] for stack in user if stack.count(";") == 3} == {
+        "clone",
+        "execve",
+        "openat",
+        "read",
+    }
 
 
 def test_the_chart_for_print_has_the_processes(bundle: Path) -> None:

@@ -1,13 +1,15 @@
-"""Folded stacks by process: each below the one that created it, in it user mode, system calls and the kernel."""
+"""Folded stacks by process: each below the one that created it, in it its user functions and the calls they make."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+import polars as pl
 
 from firstlight.analysis.processes.identity import process_names_of
 from firstlight.analysis.processes.processes import hint_for, processes
-from firstlight.analysis.processes.system_calls import system_calls
+from firstlight.analysis.processes.user_functions import code_name
 from firstlight.bundle.boot import Boot
 from firstlight.errors import BundleError
 from firstlight.escape import printable
@@ -34,21 +36,28 @@ def write_folded_processes(boot: Boot, out: Path, unit: Unit = "time") -> Export
 def _stacks(boot: Boot, unit: Unit) -> Iterator[tuple[tuple[str, ...], int]]:
     step = 1 << (boot.manifest.clock.icount_shift or 0) if unit == "time" else 1
     names = process_names_of(boot)
-    calls: dict[int, dict[str, int]] = {}
-    for process, name, instructions in system_calls(boot).select("process", "name", "instructions").iter_rows():
+    functions = _user_functions(boot)
+    calls: dict[int, dict[tuple[str, ...], int]] = {}
+    for process, name, function, instructions in _calls(boot).iter_rows():
+        stack = (*functions[function][1], name) if function in functions else ("[kernel]", name)
         own = calls.setdefault(process, {})
-        own[name] = own.get(name, 0) + (instructions or 0)
+        own[stack] = own.get(stack, 0) + instructions
+    code: dict[int, dict[tuple[str, ...], int]] = {}
+    for process, stack, instructions in functions.values():
+        own = code.setdefault(process, {})
+        own[stack] = own.get(stack, 0) + instructions
     rows = processes(boot)
     parents = dict(rows.select("process", "parent").iter_rows())
     interrupts = executed = 0
     columns = ("process", "user_instructions", "kernel_instructions", "interrupt_instructions")
     for process, user, kernel, came in rows.select(columns).iter_rows():
         stack = ("[boot]", *(names[each].text for each in _chain(process, parents)))
-        within = calls.get(process, {})
-        yield (*stack, "[user]"), user * step
-        for name, instructions in sorted(within.items()):
-            yield (*stack, "[kernel]", name), instructions * step
-        yield (*stack, "[kernel]"), (kernel - sum(within.values())) * step
+        executed_user, executed_calls = code.get(process, {}), calls.get(process, {})
+        for within in (executed_user, executed_calls):
+            for below, instructions in sorted(within.items()):
+                yield (*stack, *below), instructions * step
+        yield (*stack, "[user]"), (user - sum(executed_user.values())) * step
+        yield (*stack, "[kernel]"), (kernel - sum(executed_calls.values())) * step
         interrupts += came
         executed += user + kernel + came
     yield ("[boot]", "[interrupts]"), interrupts * step
@@ -57,6 +66,22 @@ def _stacks(boot: Boot, unit: Unit) -> Iterator[tuple[tuple[str, ...], int]]:
     whole = totals.virtual_ns if unit == "time" else totals.instructions
     yield ("[boot]", "[idle]"), idle
     yield ("[boot]", "[before the kernel]"), (whole or 0) - idle - executed * step
+
+
+def _calls(boot: Boot) -> pl.DataFrame:
+    """Each system call: its process, its name, the row of the function that made it, and its instructions."""
+    process_of = boot.table("threads").select("thread", "process")
+    calls = boot.table("system_calls").join(process_of, on="thread", how="left", maintain_order="left")
+    return calls.select("process", "name", "user_function", pl.col("kernel_instructions").fill_null(0))
+
+
+def _user_functions(boot: Boot) -> dict[int, tuple[int, tuple[str, ...], int]]:
+    """By row, where user code was followed: the process, the file and function as frames, and the instructions."""
+    found = {}
+    for row in boot.table("user_functions").iter_rows(named=True):
+        file = PurePosixPath(row["file"]).name if row["file"] else f"[{row['kind']}]"
+        found[row["row"]] = (row["process"], ("[user]", file, code_name(row)), row["self_instructions"])
+    return found
 
 
 def _chain(process: int, parents: dict[int, int | None]) -> list[int]:
