@@ -19,6 +19,7 @@ run     zstd                zstd
 run     fakeroot            fakeroot
 test    has_chromium()      chromium
 test    uftrace             uftrace
+test    strace              strace
 lint    has_clippy()        CLIPPY
 studies flex                flex
 studies bison               bison
