@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import resource
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from measuring.figures import arguments, line, spread, title
 
 from firstlight._core import write_table
 from firstlight.bundle.manifest import SCHEMA_VERSION
+from firstlight.bundle.provenance import PROVENANCE, split, text_of
 from firstlight.bundle.tables import SCHEMAS
 from firstlight.cache import file_digest
 
@@ -77,7 +77,8 @@ def synthetic(directory: Path, count: int) -> Path:
     for table, columns in SCHEMAS.items():
         if table != "spans":
             write_table(table, {column: [] for column in columns}, str(bundle))
-    (bundle / "manifest.json").write_text(json.dumps(_manifest(bundle, count)), encoding="utf-8")
+    for name, part in zip(("manifest.json", PROVENANCE), split(_manifest(bundle, count)), strict=True):
+        (bundle / name).write_bytes(text_of(part))
     return bundle
 
 

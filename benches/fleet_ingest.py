@@ -27,11 +27,14 @@ def main() -> None:
         (directory / "log.txt").write_text(_log())
         firstlight.import_(directory / "log.txt", output=first)
         manifest = json.loads((first / "manifest.json").read_text())
+        provenance = json.loads((first / "provenance.json").read_text())
         for number in range(1, given.boots):
             copy = shutil.copytree(first, first.with_name(f"{number}.boot"))
             minute, second = divmod(number, 60)
-            manifest["recorded_at"] = f"2026-11-{1 + number % 20:02d}T00:{minute % 60:02d}:{second:02d}+00:00"
+            provenance["recorded_at"] = f"2026-11-{1 + number % 20:02d}T00:{minute % 60:02d}:{second:02d}+00:00"
+            manifest["versions"] = {"log": str(number)}
             (copy / "manifest.json").write_text(json.dumps(manifest))
+            (copy / "provenance.json").write_text(json.dumps(provenance))
         firstlight.init_fleet(directory / "fleet")
         begun = time.process_time()
         done = firstlight.add_to_fleet(directory / "fleet", [first.parent], {"model": "A"})

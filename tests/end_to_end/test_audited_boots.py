@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import firstlight
 from answers import answer
 from firstlight.audit.boot import COUNT_TOLERANCE
 from firstlight.cli.main import run
@@ -70,7 +70,7 @@ def test_a_boot_that_says_something_else_is_not_compared(
 def test_a_cell_of_the_matrix_is_measured_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, default_boot: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    kernel = json.loads((default_boot / "manifest.json").read_text())["recipe"]["files"]["kernel"]
+    kernel = firstlight.open(default_boot).manifest.model_dump(mode="json")["recipe"]["files"]["kernel"]
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     words = ["audit", "--matrix", "quick", "--kernel", kernel, "--cpu", "qemu64-v1", "--cpu", "nonesuch-v1"]
     assert run([*words, "-o", str(tmp_path / "matrix.md")]) in (0, 1)

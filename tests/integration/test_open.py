@@ -53,7 +53,7 @@ def test_a_directory_without_manifest(tmp_path: Path) -> None:
 def test_a_newer_schema_is_refused_before_anything_else_is_looked_at(boot: Path) -> None:
     (boot / "manifest.json").write_text('{"schema_version": 7, "clocks": []}')
     error = refusal(boot)
-    assert error.message == "the bundle has schema version 7, this Firstlight reads up to 3"
+    assert error.message == "the bundle has schema version 7, this Firstlight reads up to 4"
     assert error.hint == "update Firstlight"
 
 

@@ -15,7 +15,7 @@ from firstlight.recipe.recipe import Recipe
 from firstlight.schema.records import FailureReason, ProblemKind
 
 #: The version of the bundle's schema that this Firstlight writes; it reads this and every older one.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 #: The version of the schema that counts in the key of a boot: names that changed since do not change a boot.
 KEY_VERSION = 2
@@ -188,7 +188,7 @@ AnyRecipe = Annotated[
 
 
 class Manifest(_Part):
-    """`manifest.json`, as `docs/reference/formats/boot-bundle.md` specifies it."""
+    """`manifest.json` with `provenance.json`, as `docs/reference/formats/boot-bundle.md` specifies them."""
 
     schema_version: int = Field(ge=1, le=SCHEMA_VERSION, description="version of the bundle's schema")
     tool: Tool = Field(description="the program that wrote the bundle")
@@ -213,7 +213,9 @@ class Manifest(_Part):
 
     @property
     def file_digest(self) -> str:
-        """SHA-256 of the file that this was read from; empty where it was read from none."""
+        """Digest of the files that this was read from, `manifest.json` and `provenance.json`; empty where it was read
+        from none.
+        """
         return self._file_digest
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from pathlib import Path
@@ -14,6 +13,7 @@ from firstlight.bundle.contents import LARGEST_MANIFEST, check_contents, read_re
 from firstlight.bundle.contradictions import contradiction
 from firstlight.bundle.manifest import DESCRIBED, RECORDED, SCHEMA_VERSION, Manifest
 from firstlight.bundle.older import RENAMED_IN, present_manifest
+from firstlight.bundle.provenance import PROVENANCE, SPLIT_IN, Provenance, digest_of_files, joined
 from firstlight.errors import BundleError
 
 if TYPE_CHECKING:
@@ -52,44 +52,83 @@ def read_manifest(bundle: Path) -> Manifest:
     if not bundle.is_dir():
         raise BundleError("not a boot bundle: it is a file", where=where, hint="a bundle is a directory `NAME.boot`")
     try:
-        text = read_regular(bundle / "manifest.json", LARGEST_MANIFEST).decode()
+        text = _text(bundle, "manifest.json", "the manifest")
     except FileNotFoundError as error:
         hint = "a bundle is a directory `NAME.boot` that holds `manifest.json`"
         raise BundleError("not a boot bundle: it has no manifest", where=where, hint=hint) from error
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        denied = isinstance(error, PermissionError)
-        hint = "permission denied: ask its owner for access" if denied else _DAMAGED
-        raise BundleError(f"the manifest cannot be read: {reason}", where=where, hint=hint) from error
-    manifest = _manifest(text, str(bundle / "manifest.json"))
+    manifest = _manifest(text, bundle)
     check_contents(bundle)
     return manifest
 
 
-def _manifest(text: str, where: str) -> Manifest:
-    """Check the text of a manifest; a newer version is told apart before anything else in it is looked at."""
+def _text(bundle: Path, name: str, what: str) -> str:
+    """One of the two files, as a text.
+
+    :raises FileNotFoundError: when there is none.
+    """
     try:
-        raw = json.loads(text)
+        return read_regular(bundle / name, LARGEST_MANIFEST).decode()
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        denied = isinstance(error, PermissionError)
+        hint = "permission denied: ask its owner for access" if denied else _DAMAGED
+        raise BundleError(f"{what} cannot be read: {reason}", where=str(bundle), hint=hint) from error
+
+
+def _json(text: str, where: str, what: str) -> object:
+    try:
+        return json.loads(text)
     except json.JSONDecodeError as error:
         place = f"{where}:{error.lineno}:{error.colno}"
-        raise BundleError(f"the manifest is damaged: {error.msg}", where=place, hint=_DAMAGED) from error
+        raise BundleError(f"{what} is damaged: {error.msg}", where=place, hint=_DAMAGED) from error
     except RecursionError as error:
-        raise BundleError("the manifest is damaged: it is nested too deeply", where=where, hint=_DAMAGED) from error
+        raise BundleError(f"{what} is damaged: it is nested too deeply", where=where, hint=_DAMAGED) from error
+
+
+def _manifest(text: str, bundle: Path) -> Manifest:
+    """Check the text of a manifest; a newer version is told apart before anything else in it is looked at."""
+    where = str(bundle / "manifest.json")
+    raw = _json(text, where, "the manifest")
     if not isinstance(raw, dict) or type(raw.get("schema_version")) is not int:
         raise BundleError("not the manifest of a boot bundle: it names no schema version", where=where, hint=_DAMAGED)
     if raw["schema_version"] > SCHEMA_VERSION:
         message = f"the bundle has schema version {raw['schema_version']}, this Firstlight reads up to {SCHEMA_VERSION}"
         raise BundleError(message, where=where, hint="update Firstlight")
-    older = raw["schema_version"] < RENAMED_IN
+    digest = digest_of_files(text.encode())
+    if raw["schema_version"] < RENAMED_IN:
+        text = json.dumps(present_manifest(raw))
+    elif raw["schema_version"] >= SPLIT_IN:
+        provenance, own = _provenance(bundle)
+        digest = digest_of_files(text.encode(), own.encode())
+        try:
+            text = json.dumps(joined(raw, provenance))
+        except ValueError as error:
+            raise BundleError(f"the manifest is damaged: {error}", where=where, hint=_DAMAGED) from error
     try:
-        manifest = Manifest.model_validate_json(json.dumps(present_manifest(raw)) if older else text)
+        manifest = Manifest.model_validate_json(text)
     except ValidationError as error:
         raise BundleError(f"the manifest is damaged: {_first_fault(error)}", where=where, hint=_DAMAGED) from error
     found = contradiction(manifest)
     if found is not None:
         raise BundleError(f"the manifest contradicts itself: {found}", where=where, hint=_CHANGED)
-    manifest._file_digest = hashlib.sha256(text.encode()).hexdigest()
+    manifest._file_digest = digest
     return manifest
+
+
+def _provenance(bundle: Path) -> tuple[Provenance, str]:
+    """What `provenance.json` says, and its text."""
+    where, what = str(bundle / PROVENANCE), f"`{PROVENANCE}`"
+    try:
+        text = _text(bundle, PROVENANCE, what)
+    except FileNotFoundError as error:
+        raise BundleError(f"it has no {what}", where=str(bundle), hint=_DAMAGED) from error
+    _json(text, where, what)
+    try:
+        return Provenance.model_validate_json(text), text
+    except ValidationError as error:
+        raise BundleError(f"{what} is damaged: {_first_fault(error)}", where=where, hint=_DAMAGED) from error
 
 
 def _first_fault(error: ValidationError) -> str:

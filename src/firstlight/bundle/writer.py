@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import re
 import shutil
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from firstlight import _core
 from firstlight.bundle.manifest import Manifest, Table
+from firstlight.bundle.provenance import PROVENANCE, digest_of_files, split, text_of
 from firstlight.cache import file_digest
 from firstlight.errors import FirstlightError, LabError, is_full
 from firstlight.quantities import size_text
@@ -191,7 +191,8 @@ def describe_tables(bundle: Path) -> dict[str, Table]:
 
 
 def write_manifest(bundle: Path, manifest: Manifest) -> str:
-    """Write the manifest, the last file of a bundle; returns its SHA-256."""
-    text = (manifest.model_dump_json(indent=1) + "\n").encode()
-    (bundle / MANIFEST).write_bytes(text)
-    return hashlib.sha256(text).hexdigest()
+    """Write `provenance.json` and the manifest, the last file of a bundle; returns their digest."""
+    texts = [text_of(part) for part in split(manifest.model_dump(mode="json"))]
+    for name, text in ((PROVENANCE, texts[1]), (MANIFEST, texts[0])):
+        (bundle / name).write_bytes(text)
+    return digest_of_files(*texts)

@@ -15,7 +15,8 @@ from typing import Any
 import polars as pl
 
 from firstlight.bundle.digests import check_digests
-from firstlight.bundle.manifest import SCHEMA_VERSION, Manifest
+from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.older import RENAMED_IN
 from firstlight.bundle.open import read_manifest
 from firstlight.bundle.tables import SCHEMAS
 from firstlight.errors import FirstlightError
@@ -95,7 +96,7 @@ def _head(bundle: Path) -> Manifest | None:
         manifest = read_manifest(bundle)
         ordinary = (
             manifest.mode == "imported"
-            and manifest.schema_version == SCHEMA_VERSION
+            and manifest.schema_version >= RENAMED_IN
             and manifest.failure is None
             and all(table in manifest.tables and manifest.tables[table].rows <= _MOST_ROWS for table in _TABLES)
             and not any(manifest.tables[table].rows for table in ("processes", "threads") if table in manifest.tables)
