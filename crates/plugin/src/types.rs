@@ -182,7 +182,7 @@ impl Types {
         Some(PageLayout {
             mm_table: self.offset("mm_struct", &["pgd"])?,
             page_bytes: self.bytes("page")?,
-            page_head: self.offset("page", &["compound_head"])?,
+            page_head: self.either("page", "compound_head", "compound_info")?,
             page_mapping: self.offset("page", &["mapping"])?,
             page_index: self.either("page", "index", "__folio_index")?,
             mapping_inode: self.offset("address_space", &["host"])?,

@@ -126,7 +126,7 @@ impl UserCode {
         let bytes = self.pages.page_bytes;
         let own = self.array.wrapping_add((physical / PAGE_BYTES).wrapping_mul(bytes));
         let head = self.memory.word(own.wrapping_add(self.pages.page_head))?;
-        let first = if head & TAIL == 0 { own } else { head - TAIL };
+        let first = head_of(own, head);
         let mapping = self.memory.word(first.wrapping_add(self.pages.page_mapping))?;
         if mapping & ANONYMOUS != 0 {
             return Some(Page { source: self.kind(CodeKind::Anonymous, tracker), offset: address });
@@ -173,5 +173,33 @@ impl UserCode {
         let inner = mount.wrapping_add(self.layout.mount_inner);
         let path = path(&self.memory, &self.layout, dentry, inner).unwrap_or_else(|| own.clone());
         Some((own, path))
+    }
+}
+
+// The first page of a larger one (`_compound_head` in include/linux/page-flags.h). A tail has the address of the head, or, in newer
+// kernels, a mask that takes its own address to that of the head: ones down to the size of the descriptors of the larger page.
+fn head_of(own: u64, info: u64) -> u64 {
+    let word = info & !TAIL;
+    match () {
+        () if info & TAIL == 0 => own,
+        () if word.leading_ones() + word.trailing_zeros() == u64::BITS => own & word,
+        () => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::head_of;
+
+    #[test]
+    fn a_page_that_is_no_tail_is_its_own_head() {
+        assert_eq!(head_of(0xffff_ea00_0000_0040, 0), 0xffff_ea00_0000_0040);
+    }
+
+    #[test]
+    fn a_tail_has_the_address_of_its_head_or_the_mask_that_leads_there() {
+        assert_eq!(head_of(0xffff_ea00_0000_10c0, 0xffff_ea00_0000_1001), 0xffff_ea00_0000_1000);
+        assert_eq!(head_of(0xffff_ea00_0000_10c0, 0xffff_ffff_ffff_ff01), 0xffff_ea00_0000_1000);
+        assert_eq!(head_of(0xffff_ea00_0000_8040, 0xffff_ffff_ffff_8001), 0xffff_ea00_0000_8000);
     }
 }
