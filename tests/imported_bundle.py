@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bundles import HOSTILE, SCHEMA
-from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.manifest import SCHEMA_VERSION, Manifest
 from firstlight.bundle.writer import describe_tables, write_manifest, write_table
 
 MS = 1_000_000
@@ -112,7 +112,7 @@ def write_bundle(
 def _manifest(path: Path, length: int, record: str | None) -> Manifest:
     return Manifest.model_validate(
         {
-            "schema_version": 3,
+            "schema_version": SCHEMA_VERSION,
             "tool": {"name": "firstlight", "version": "0.1.0"},
             "mode": "imported",
             "status": "complete",
