@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import struct
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -52,6 +53,7 @@ def boot(overlay: Path, boots: Path) -> Boot:
     commands = (
         f"mkdir -p {EXPORT}",
         f"strace -f -c -o {EXPORT}/counts sh -c '{TRACED}'; true",
+        f"strace -f -ttt -T -o {EXPORT}/calls sh -c '{TRACED}'; true",
         "touch /tmp/account; account /tmp/account",
         f"i=0; while [ $i -lt {LOOPS} ]; do (exit $((i % 5))); i=$((i+1)); done; sleep 0.05; true",
         "(sleep 0.02 &); busybox true; sh -c 'kill -9 $$'; true",
@@ -72,14 +74,22 @@ def test_the_calls_by_name_are_those_that_strace_counts_in_the_same_boot(boot: B
         fields = line.split()
         counted[fields[-1]] = int(fields[3])
     calls = boot.table("system_calls").join(boot.threads().select("thread", "process"), on="thread", how="left")
-    traced = first_program_below(boot, "strace")
-    processes = {traced, *below(boot, traced)}
-    began = calls.filter((pl.col("process") == traced) & (pl.col("name") == "execve"))["start_ns"].min()
-    # strace counts a call when it returns.
-    returned = (pl.col("start_ns") >= began) & pl.col("end_ns").is_not_null()
-    own = calls.filter(pl.col("process").is_in(list(processes)) & returned)
+    own = calls_below(boot, calls, "strace -f -c").filter(pl.col("end_ns").is_not_null())  # strace counts returns
     assert dict(own["name"].value_counts().iter_rows()) == counted
     assert sum(counted.values()) > 400
+
+
+def test_the_log_of_strace_has_the_calls_paths_and_results_of_the_same_boot(boot: Boot, tmp_path: Path) -> None:
+    log = boot.directory / "raw/guest-files/calls"
+    imported = firstlight.import_(log, output=tmp_path / "strace.boot")
+    own = calls_below(boot, boot.system_calls(), "strace -f -ttt")
+    columns = ("pid", "name", "path", "result")
+    # The log does not name the directory in which the shell began.
+    logged = imported.system_calls().with_columns(pl.col("path").replace(".", "/"))
+    assert Counter(logged.select(columns).iter_rows()) == Counter(own.select(columns).iter_rows())
+    traced = first_program_below(boot, "strace -f -ttt")
+    ended = boot.processes().filter(pl.col("process").is_in([traced, *below(boot, traced)])).sort("pid")
+    assert imported.processes().select("pid", "status").sort("pid").rows() == ended.select("pid", "status").rows()
 
 
 def test_processes_are_those_of_the_guests_accounting(boot: Boot) -> None:
@@ -102,10 +112,18 @@ def test_processes_are_those_of_the_guests_accounting(boot: Boot) -> None:
     assert all(abs(ns / 1e7 - record[9]) <= 1 for ns, record in lived)
 
 
+def calls_below(boot: Boot, calls: pl.DataFrame, strace: str) -> pl.DataFrame:
+    """The calls of what a strace traced, from its first exec on."""
+    traced = first_program_below(boot, strace)
+    began = calls.filter((pl.col("process") == traced) & (pl.col("name") == "execve"))["start_ns"].min()
+    return calls.filter(pl.col("process").is_in([traced, *below(boot, traced)]) & (pl.col("start_ns") >= began))
+
+
 def first_program_below(boot: Boot, name: str) -> int:
     """The process that a program runs: the last of its children."""
     parent = boot.processes().filter(pl.col("arguments").str.starts_with(name))["process"][0]
-    return int(boot.processes().filter(pl.col("parent") == parent)["process"].max() or 0)
+    children: list[int] = boot.processes().filter(pl.col("parent") == parent)["process"].to_list()
+    return max(children)
 
 
 def below(boot: Boot, process: int) -> set[int]:

@@ -17,6 +17,7 @@ export type SpanKind =
   | "unit_active"
   | "stage"
   | "process"
+  | "system_call"
   | "firmware"
   | "mount"
   | "console";

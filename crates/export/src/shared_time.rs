@@ -7,10 +7,11 @@ use firstlight_schema::SpanKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Kinds of spans that are not work: something is up, alive, queued or waiting. Other spans may be at work within them.
-const NO_WORK: [SpanKind; 8] = [
+const NO_WORK: [SpanKind; 9] = [
     SpanKind::Phase,
     SpanKind::UnitActive,
     SpanKind::Process,
+    SpanKind::SystemCall,
     SpanKind::Uevent,
     SpanKind::UeventQueued,
     SpanKind::UeventBlocked,

@@ -12,6 +12,8 @@ mod flow;
 pub mod guest;
 #[cfg(feature = "decode")]
 mod isa;
+#[cfg(feature = "system-calls")]
+pub mod system_calls;
 #[cfg(feature = "decode")]
 pub mod userspace;
 pub mod x86_64;

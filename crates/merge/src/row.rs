@@ -72,7 +72,15 @@ impl<'a> Row<'a> {
 
 /// Whether spans of a kind in two records become one row.
 pub fn merges(kind: SpanKind) -> bool {
-    !matches!(kind, SpanKind::Phase | SpanKind::Function | SpanKind::Event | SpanKind::Console | SpanKind::AsyncWait)
+    !matches!(
+        kind,
+        SpanKind::Phase
+            | SpanKind::Function
+            | SpanKind::Event
+            | SpanKind::SystemCall
+            | SpanKind::Console
+            | SpanKind::AsyncWait
+    )
 }
 
 /// The row of a span.

@@ -36,7 +36,16 @@ if TYPE_CHECKING:
 
 
 _Table = Literal[
-    "initcalls", "devices", "uevents", "units", "log", "processes", "packages", "user_functions", "device costs"
+    "initcalls",
+    "devices",
+    "uevents",
+    "units",
+    "log",
+    "processes",
+    "instructions",
+    "packages",
+    "user_functions",
+    "device costs",
 ]
 
 
@@ -503,8 +512,9 @@ class Boot(BundleBoot):
             "units": units.HINT,
             "log": log_lines.HINT,
             "processes": processes.hint_for(self),
+            "instructions": processes.hint_to_record(self),
             "packages": packages.HINT,
-            "device costs": processes.hint_for(self) if self.table("processes").is_empty() else device_costs.HINT,
+            "device costs": processes.hint_to_record(self) if self.table("processes").is_empty() else device_costs.HINT,
             "user_functions": user_functions.HINT,
         }
         return hints[table]

@@ -51,7 +51,7 @@ def packages(
         "Instructions by package",
         "packages",
         partial(packages_report, opened, by=grouped),
-        lambda: opened.missing_hint("processes"),
+        lambda: opened.missing_hint("instructions"),
         by=by,
     )
     if not (csv or json or rows.is_empty()) and not (rows["payer"] == api.Payer.PACKAGE).any():

@@ -24,7 +24,9 @@ OneProcess = Annotated[
 def _hint(boot: api.Boot) -> str:
     """What to do about no rows: record, or ask for others."""
     if boot.manifest.mode == "imported":
-        return "no record that is imported has system calls; record the boot exactly"
+        return (
+            "import a log of `strace -f -ttt -T`, `perf script` or auditd, or a trace with the events of raw_syscalls"
+        )
     if boot.table("processes").is_empty():
         return boot.missing_hint("processes")
     return "nothing that was recorded matches; `firstlight processes` lists the processes"

@@ -81,7 +81,7 @@ def units(
         if every.is_empty():
             say_nothing("units, only of stages", opened.missing_hint("units"))
         elif work:
-            say_nothing("processes", opened.missing_hint("processes"))
+            say_nothing("processes", opened.missing_hint("instructions"))
 
 
 def _print_manager(boot: api.Boot, *, csv: bool, json: bool) -> None:
@@ -93,7 +93,7 @@ def _print_manager(boot: api.Boot, *, csv: bool, json: bool) -> None:
 
     found = boot.manager()
     known = not boot.table("processes").is_empty()
-    hint = "systemd is not the first process of this boot" if known else boot.missing_hint("processes")
+    hint = "systemd is not the first process of this boot" if known else boot.missing_hint("instructions")
     if json:
         parts = ("parts", "generators", "sums")
         data = {"manager": None if found is None else {part: getattr(found, part).to_dicts() for part in parts}}

@@ -77,7 +77,7 @@ def _calls(boot: Boot) -> pl.DataFrame:
 
 def _user_functions(boot: Boot) -> dict[int, tuple[int, tuple[str, ...], int]]:
     """By row, where user code was followed: the process, the file and function as frames, and the instructions."""
-    found = {}
+    found: dict[int, tuple[int, tuple[str, ...], int]] = {}
     for row in boot.table("user_functions").iter_rows(named=True):
         file = PurePosixPath(row["file"]).name if row["file"] else f"[{row['kind']}]"
         found[row["row"]] = (row["process"], ("[user]", file, code_name(row)), row["self_instructions"])

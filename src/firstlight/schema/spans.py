@@ -23,6 +23,7 @@ class SpanKind(StrEnum):
     UNIT_ACTIVE = "unit_active"
     STAGE = "stage"
     PROCESS = "process"
+    SYSTEM_CALL = "system_call"
     FIRMWARE = "firmware"
     MOUNT = "mount"
     CONSOLE = "console"

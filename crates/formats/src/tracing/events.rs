@@ -1,8 +1,10 @@
 //! Events of the tracer, from whatever record, put together: initcalls, processes, pairs that belong together.
 
 use super::call_tree::{CallTree, Kind, ROOT};
+use super::event_calls::EventCalls;
 use super::event_line::field;
 use super::long_calls::{Long, LongCalls, Trust};
+use super::processor_time::ProcessorTime;
 use super::symbols::{split_module, Symbols};
 use crate::evidence::{Caller, Evidence, Grade, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
 use firstlight_schema::{Reason, ReasonCode};
@@ -56,7 +58,10 @@ pub(crate) struct Event<'l> {
 pub(crate) struct Events {
     symbols: Symbols,
     long: LongCalls,
-    calls: Option<CallTree>,
+    functions: Option<CallTree>,
+    /// System calls.
+    pub(crate) calls: EventCalls,
+    ran: ProcessorTime,
     level: Option<Name>,
     initcalls: FxHashMap<u32, Vec<Started>>,
     processes: FxHashMap<u32, Process>,
@@ -80,7 +85,9 @@ impl Events {
         Self {
             symbols: Symbols::new(),
             long: LongCalls::default(),
-            calls: None,
+            functions: None,
+            calls: EventCalls::default(),
+            ran: ProcessorTime::default(),
             level: None,
             initcalls: FxHashMap::default(),
             processes: FxHashMap::default(),
@@ -149,8 +156,16 @@ impl Events {
                 let process = self.processes.remove(&pid);
                 self.process(pid, process.unwrap_or(Process { name, start_ns: None, parent: None }), event.time_ns);
             }
+            "sched_switch" => {
+                if let (Some(from), Some(to), Some(time_ns)) = (number("prev_pid"), number("next_pid"), event.time_ns) {
+                    self.ran.switch(from, to, time_ns);
+                }
+                self.keep(event, evidence);
+            }
             _ => {
-                if !self.pair(event) {
+                let of_call = (event.name, event.fields);
+                let taken = self.calls.take(of_call, event.pid, event.time_ns, self.step_ns);
+                if !taken && !self.pair(event) {
                     self.keep(event, evidence);
                 }
             }
@@ -167,7 +182,7 @@ impl Events {
         self.at(time_ns);
         let symbols = &mut self.symbols;
         let root = symbols.number(b"[boot]");
-        let tree = self.calls.get_or_insert_with(|| CallTree::new(root));
+        let tree = self.functions.get_or_insert_with(|| CallTree::new(root));
         let task = symbols.number(&[b"[task ", comm, b"]"].concat());
         let task = tree.child(ROOT, task, Kind::Task);
         let caller = tree.child(task, symbols.number(caller), Kind::Function);
@@ -192,6 +207,12 @@ impl Events {
     /// Events are missing from here on.
     pub(crate) fn lost(&mut self) {
         self.losses += 1;
+        self.ran.lost();
+    }
+
+    /// A sample of a clock stands for so much time of a task.
+    pub(crate) fn sample(&mut self, task: u32, ns: i64) {
+        self.ran.sample(task, ns);
     }
 
     fn initcall_start(&mut self, event: &Event<'_>, func: &str) {
@@ -262,6 +283,11 @@ impl Events {
         };
         if let Some(parent) = process.parent {
             span = span.with("parent_pid", parent.to_string());
+        }
+        // What ran before the trace is unknown.
+        let ran = self.ran.take(pid, end_ns.or(self.last_ns));
+        if let Some(ran) = ran.filter(|_| process.start_ns.is_some()) {
+            span = span.with("cpu_ns", ran.to_string());
         }
         self.push(span);
     }
@@ -345,6 +371,7 @@ impl Events {
             self.process(pid, process, None);
         }
         evidence.spans = self.spans.into();
+        self.calls.finish(evidence);
         // What is only counted was at some time, too.
         evidence.extent_ns = self.first_ns.zip(self.last_ns);
         let mut note = |number: u64, kind, detail: String| {
@@ -372,8 +399,8 @@ impl Events {
         for (name, count) in self.counts {
             evidence.facts.push((Name::Owned(format!("trace.event.{name}")), count.to_string()));
         }
-        if let Some(calls) = self.calls {
-            evidence.calls = Some(calls.into_calls(&self.symbols));
+        if let Some(functions) = self.functions {
+            evidence.calls = Some(functions.into_calls(&self.symbols));
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
+use firstlight_isa::system_calls::CallTable;
 use firstlight_schema::FormatName;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -120,6 +121,7 @@ impl Reader {
         }
         if let Some(system) = &parts.system {
             fact("trace.system", system.clone());
+            self.events.calls.table = system.split_ascii_whitespace().find_map(CallTable::of_machine);
         }
         for stats in &parts.stats {
             let figure = |key: &str| {

@@ -1,5 +1,6 @@
 //! Event text of the kernel's tracer, of its function tracer, and of `trace-cmd report`.
 
+use super::event_calls::of_text;
 use super::event_line::{parse, Stamp};
 use super::events::{Event, Events};
 use super::graph::{Graph, Task};
@@ -106,6 +107,10 @@ impl Text for Reader {
             if !function.contains(": ") && !function.contains(' ') {
                 return self.events.call(time_ns, found.comm, function.as_bytes(), trim(caller.as_bytes()));
             }
+        }
+        if let Some((name, fields)) = of_text(&text) {
+            let event = Event { line: line.number, time_ns, pid: found.pid, name: &name, fields: fields.as_bytes() };
+            return self.events.take(&event, &mut self.evidence);
         }
         let (name, fields) = match text.split_once(':') {
             Some((name, fields)) if !name.contains(' ') => (name, fields.trim()),

@@ -1,7 +1,6 @@
 //! A profile's way into the tables of a bundle.
 
 mod calls;
-pub mod descriptors;
 mod evidence;
 mod instants;
 mod module_symbols;

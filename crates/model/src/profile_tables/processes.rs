@@ -1,7 +1,7 @@
 //! The tables of processes: what they ran, whom they woke, and what they asked of the kernel.
 
-use super::descriptors::{Call, Descriptors};
 use super::instants::Clock;
+use firstlight_isa::system_calls::{Call, Descriptors};
 use firstlight_profile::recording::{Instant, Recording};
 use firstlight_profile::userspace::{Created, Image, Missing, Spent, SystemCall, TextId};
 use firstlight_schema::table::{integers, texts, write, Values};

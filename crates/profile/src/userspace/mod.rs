@@ -1,12 +1,10 @@
 //! What a recording holds of processes: how they came to be, what they ran, whom they woke, and what they asked of the kernel.
 
 pub mod code;
-mod paths;
 mod text;
 
 use crate::instant::Instant;
 use code::{BlockId, UserCode};
-pub use paths::path_argument;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 pub use text::TextId;

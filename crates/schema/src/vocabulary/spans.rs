@@ -18,6 +18,7 @@ names! {
         UnitActive = "unit_active": "A unit while it was up.",
         Stage = "stage": "One stage as systemd names them.",
         Process = "process": "The life of a process, as far as it was seen.",
+        SystemCall = "system_call": "One system call of a process; track `task PID`.",
         Firmware = "firmware": "A stage of a boot loader or firmware.",
         Mount = "mount": "A mount of a file system.",
         Console = "console": "The console printing what had piled up.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from firstlight.analysis.processes.system_calls import system_calls
+from firstlight.analysis.processes.system_calls import known_sum, largest_first, system_calls
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.tables import columns
 
@@ -16,17 +16,17 @@ _NOT_FOUND = (-2, -20)  # ENOENT, ENOTDIR
 
 _SCHEMA = columns(
     "path process:int pid:int image service opens:int reads:int bytes:int looks:int runs:int not_found:int "
-    "calls:int instructions:int wait_ns:int first_ns:int"
+    "calls:int instructions:int duration_ns:int wait_ns:int first_ns:int"
 )
 
 
 def files(boot: Boot, process: str | None = None) -> pl.DataFrame:
-    """What each process did to each path, the most instructions of the kernel first.
+    """What each process did to each path, the most instructions of the kernel first; without instructions, the longest.
 
     Columns: `path` (as it was passed), `process`, `pid`, `image`, `service`, `opens`, `reads` and `bytes` (by
     descriptors that the process opened itself; what it inherited has no path), `looks` (stat, access, readlink),
-    `runs` (exec), `not_found`, `calls` (all of these and every other call with that path), `instructions`, `wait_ns`,
-    `first_ns` (begin of the first call).
+    `runs` (exec), `not_found`, `calls` (all of these and every other call with that path), `instructions`,
+    `duration_ns`, `wait_ns`, `first_ns` (begin of the first call).
 
     :param process: as for :func:`~firstlight.analysis.processes.system_calls.system_calls`.
     :raises BundleError: when a table is missing or damaged.
@@ -53,9 +53,8 @@ def files(boot: Boot, process: str | None = None) -> pl.DataFrame:
         runs=number(name.is_in(_RUNS) & found),
         not_found=number(pl.col("result").is_in(_NOT_FOUND)),
         calls=pl.len().cast(pl.Int64),
-        instructions=pl.col("instructions").sum(),
-        wait_ns=pl.col("wait_ns").sum(),
+        **{name: known_sum(calls, name) for name in ("instructions", "duration_ns", "wait_ns")},
         first_ns=pl.col("start_ns").min(),
     )
-    order = ["instructions", "path", "process"]
-    return sums.sort(order, descending=[True, False, False]).select(*_SCHEMA)
+    order = [largest_first(calls), "path", "process"]
+    return sums.sort(order, descending=[True, False, False], nulls_last=True).select(*_SCHEMA)

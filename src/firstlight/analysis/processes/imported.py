@@ -39,7 +39,8 @@ def imported_processes(boot: Boot) -> pl.DataFrame:
             cpu_ns=pl.coalesce(number["cpu_ns"], pl.when(has_modes).then(of_modes)),
             start_ns=pl.col("start_ns").fill_null(0),
         )
-        .filter(pl.col("pid").is_not_null())
+        # A record of one process need not have its number.
+        .filter(pl.col("pid").is_not_null() | (pl.col("track") == ""))
         .sort("start_ns", "span")
         .with_row_index("process")
         .with_columns(pl.col("process").cast(pl.Int64))
@@ -81,7 +82,7 @@ def _parents(rows: pl.DataFrame) -> list[int | None]:
         processes.append(process)
     found: list[int | None] = []
     for process, parent, start in rows.select("process", "parent_pid", "start_ns").iter_rows():
-        starts, processes = begun.get(parent, ([], []))
+        starts, processes = ([], []) if parent is None else begun.get(parent, ([], []))
         place = bisect_right(starts, start)
         # A parent comes first: so there is no ring, whatever a damaged record says.
         found.append(next((each for each in reversed(processes[:place]) if each < process), None))

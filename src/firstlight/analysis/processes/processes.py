@@ -5,13 +5,14 @@ from __future__ import annotations
 import polars as pl
 
 from firstlight.analysis.processes.imported import imported_processes
+from firstlight.analysis.processes.imported_calls import imported_calls
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.processes_missing import processes_missing
 from firstlight.bundle.tables import columns
 
 IMPORTED_HINT = (
-    "import samples of bootchart, systemd-bootchart's SVG, the kernel's process accounting, or a trace with the events "
-    "sched_process_fork, sched_process_exec and sched_process_exit"
+    "import samples of bootchart, systemd-bootchart's SVG, the kernel's process accounting, a log of strace or auditd, "
+    "or a trace with the events sched_process_fork, sched_process_exec and sched_process_exit"
 )
 """How to get rows of an imported boot."""
 HINT = (
@@ -19,6 +20,16 @@ HINT = (
     "(CONFIG_DEBUG_INFO_BTF); record the boot again"
 )
 """How to get rows."""
+
+
+def hint_to_record(boot: Boot) -> str:
+    """How to get what only a recording has: of an imported boot to record it, else :func:`hint_for`.
+
+    >>> import firstlight
+    >>> hint_to_record(firstlight.open(bundle)) == HINT
+    True
+    """
+    return HINT if boot.manifest.mode == "imported" else hint_for(boot)
 
 
 def hint_for(boot: Boot) -> str:
@@ -110,7 +121,10 @@ def processes(boot: Boot) -> pl.DataFrame:
 
 def _imported(boot: Boot) -> pl.DataFrame:
     rows = imported_processes(boot)
-    known = rows.with_columns(wait_ns=(pl.col("end_ns") - pl.col("start_ns") - pl.col("cpu_ns")).clip(0))
+    calls = imported_calls(boot).group_by("process").agg(calls=pl.len().cast(pl.Int64)).drop_nulls()
+    known = rows.join(calls, on="process", how="left", maintain_order="left").with_columns(
+        wait_ns=(pl.col("end_ns") - pl.col("start_ns") - pl.col("cpu_ns")).clip(0)
+    )
     missing = [name for name in _SCHEMA if name not in known.columns]
     return known.with_columns(pl.lit(None, _SCHEMA[name]).alias(name) for name in missing).select(*_SCHEMA)
 

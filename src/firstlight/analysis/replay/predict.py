@@ -10,7 +10,7 @@ import polars as pl
 from firstlight.analysis.path.processor import Processor as Recorded
 from firstlight.analysis.path.thread_names import Programs
 from firstlight.analysis.path.wakeups import WakeGraph
-from firstlight.analysis.processes.processes import hint_for
+from firstlight.analysis.processes.processes import hint_to_record
 from firstlight.analysis.replay.processor import Cut, Processor, Replay, Work
 from firstlight.analysis.replay.script import script_of
 from firstlight.analysis.replay.select import Part, Selected, Selector
@@ -97,7 +97,7 @@ def predict(boot: Boot, without: Sequence[str] = (), faster: Mapping[str, float]
     if not wanted:
         raise UsageError("nothing is to be changed", hint="give `--without NAME` or `--faster NAME=50%`")
     if boot.table("wakeups").is_empty() or boot.runs().is_empty():
-        raise FirstlightError("this boot has no wake-ups", where=str(boot.directory), hint=hint_for(boot))
+        raise FirstlightError("this boot has no wake-ups", where=str(boot.directory), hint=hint_to_record(boot))
     return _Model(boot).predict(wanted)
 
 

@@ -407,9 +407,10 @@ class CallSumRow(TypedDict):
     path: NotRequired[str]
     calls: int
     errors: int
-    instructions: int
-    wait_ns: int
-    bytes: int
+    instructions: int | None
+    duration_ns: int | None
+    wait_ns: int | None
+    bytes: int | None
 
 
 class BillRow(TypedDict):
@@ -470,14 +471,15 @@ class FileRow(TypedDict):
     service: str | None
     opens: int
     reads: int
-    bytes: int
+    bytes: int | None
     looks: int
     runs: int
     not_found: int
     calls: int
-    instructions: int
-    wait_ns: int
-    first_ns: int
+    instructions: int | None
+    duration_ns: int | None
+    wait_ns: int | None
+    first_ns: int | None
 
 
 class UserFunctionRow(TypedDict):

@@ -153,7 +153,8 @@ def calls_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, by: Gro
     :param left_out: the rows that are not shown.
     """
     yield from heading(boot, f"System calls by {by}")
-    sums = ["calls", "errors", "instructions", "wait_ns", "bytes"]
+    sums = ["calls", "errors", "instructions", "duration_ns", "wait_ns", "bytes"]
+    exact = _has_instructions(rows)
     first = _GROUP_COLUMNS[by][-1 if by is not GroupCalls.PROCESS else 1]
 
     yield table(
@@ -162,14 +163,31 @@ def calls_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, by: Gro
             *_GROUP_COLUMNS[by],
             Column("Calls", "count", "calls"),
             Column("Errors", "count", "errors", wide=90),
-            Column("Kernel instructions", "count", "instructions", style="bold"),
-            Column("Waited", "time", "wait_ns", wide=70),
+            *_costs(exact, waited=70),
             Column("Bytes", "count", "bytes", wide=100),
         ],
         rows.iter_rows(named=True),
         **_sums(rows, left_out, first.title, sums),
-        notes=["Kernel instructions and waiting are of calls that returned."],
+        notes=["Kernel instructions and waiting are of calls that returned." if exact else _TOOK],
     )
+
+
+#: Of system calls that records have.
+_TOOK = "Took: from the begin to the end of the calls whose end is recorded, waiting included."
+
+
+def _has_instructions(rows: pl.DataFrame) -> bool:
+    return rows.is_empty() or rows["instructions"].null_count() < rows.height
+
+
+def _costs(exact: bool, waited: int, instructions: int = 0) -> list[Column]:
+    """What calls cost: in recorded boots instructions and waiting, in imported ones the time that they took."""
+    if not exact:
+        return [Column("Took", "time", "duration_ns", style="bold")]
+    return [
+        Column("Kernel instructions", "count", "instructions", style="bold", wide=instructions),
+        Column("Waited", "time", "wait_ns", wide=waited),
+    ]
 
 
 def files_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Iterator[Block]:
@@ -179,7 +197,8 @@ def files_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Iter
     :param left_out: the rows that are not shown.
     """
     yield from heading(boot, "Files")
-    sums = ["opens", "reads", "bytes", "looks", "runs", "not_found", "calls", "instructions", "wait_ns"]
+    sums = ["opens", "reads", "bytes", "looks", "runs", "not_found", "calls", "instructions", "duration_ns", "wait_ns"]
+    exact = _has_instructions(rows)
 
     yield table(
         "",
@@ -193,9 +212,9 @@ def files_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Iter
             Column("Stat", "count", "looks"),
             Column("Run", "count", "runs", wide=120),
             Column("Not found", "count", "not_found"),
-            Column("Kernel instructions", "count", "instructions", style="bold", wide=80),
-            Column("Waited", "time", "wait_ns", wide=110),
+            *_costs(exact, waited=110, instructions=80),
         ],
         rows.iter_rows(named=True),
         **_sums(rows, left_out, "path", sums),
+        notes=[] if exact else [_TOOK],
     )

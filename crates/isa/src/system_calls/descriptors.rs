@@ -80,7 +80,7 @@ impl Descriptors {
     /// The whole path that a call works on, and what the call changes. Paths are joined as texts: a link in them is not resolved.
     ///
     /// ```
-    /// use firstlight_model::profile_tables::descriptors::{Call, Descriptors};
+    /// use firstlight_isa::system_calls::{Call, Descriptors};
     /// let mut process = Descriptors::first();
     /// let open = Call { name: "openat", arguments: [-100_i64 as u64, 0], result: Some(3), path: Some("/sys") };
     /// assert_eq!(process.follow(open).as_deref(), Some("/sys"));

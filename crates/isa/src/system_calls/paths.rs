@@ -69,7 +69,7 @@ const SECOND: &[&str] = &[
 /// The place of the argument with the path of what a system call of this name works on (`man 2`); nothing for others.
 ///
 /// ```
-/// use firstlight_profile::userspace::path_argument;
+/// use firstlight_isa::system_calls::path_argument;
 /// assert_eq!(["open", "openat", "read"].map(path_argument), [Some(0), Some(1), None]);
 /// ```
 pub fn path_argument(call: &str) -> Option<usize> {

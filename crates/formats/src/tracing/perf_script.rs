@@ -1,0 +1,212 @@
+//! The output of `perf script`: trace points, system calls, samples, and perf's own records of processes.
+
+use super::events::{Event, Events};
+use super::stamps::{Place, Stamps};
+use super::text::Damage;
+use crate::about::{About, Origin, Traits};
+use crate::evidence::{Clock, Evidence};
+use crate::format::{Format, Head, Input, Likelihood};
+use crate::kernel_log::bytes::seconds;
+use crate::lines::{Line, Lines};
+use crate::FormatError;
+use firstlight_isa::system_calls::CallTable;
+use firstlight_schema::FormatName;
+
+/// The reader.
+pub struct PerfScript;
+
+const TITLE: &str = FormatName::PerfScript.text();
+/// Events whose period is nanoseconds of a processor.
+const CLOCKS: [&str; 2] = ["cpu-clock", "task-clock"];
+
+impl Format for PerfScript {
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::PerfScript, Traits::of(Origin::Ftrace)) }
+    }
+
+    fn likelihood(&self, head: &Head<'_>) -> Likelihood {
+        let (mut shaped, mut lines) = (0, 0);
+        for line in head.bytes.split(|&byte| byte == b'\n').take(400) {
+            if line.starts_with(b"# ========") || line.starts_with(b"# captured on") {
+                return Likelihood::Certain;
+            }
+            if line.is_empty() || line.starts_with(b"#") || is_frame(line) {
+                continue;
+            }
+            lines += 1;
+            shaped += usize::from(parse(line).is_some());
+        }
+        match shaped {
+            2.. if shaped * 2 > lines => Likelihood::Likely,
+            1.. if shaped * 2 > lines => Likelihood::Possible,
+            _ => Likelihood::No,
+        }
+    }
+
+    fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
+        let mut reader = Reader {
+            evidence: Evidence { first_line: 1, ..Evidence::of(PerfScript.about(), Clock::Untimed) },
+            events: Events::new(),
+            stamps: Stamps::default(),
+            damage: Damage::default(),
+            samples: 0,
+        };
+        let mut lines = Lines::new(input.bytes);
+        lines.each(|line| reader.line(line))?;
+        if reader.evidence.understood == 0 {
+            return Err(FormatError::NotThis { format: TITLE, what: "no event in it".to_owned() });
+        }
+        let mut evidence = reader.finish();
+        evidence.problems.extend(lines.problems());
+        Ok(vec![evidence])
+    }
+}
+
+/// `comm TID [CPU] TIME: PERIOD EVENT: TEXT`
+struct PerfLine<'l> {
+    task: u32,
+    time_ns: i64,
+    period: Option<i64>,
+    /// Without the system in front.
+    event: &'l str,
+    text: &'l str,
+}
+
+struct Reader {
+    evidence: Evidence,
+    events: Events,
+    stamps: Stamps,
+    damage: Damage,
+    samples: u64,
+}
+
+impl Reader {
+    fn line(&mut self, line: Line<'_>) {
+        if let Some(comment) = line.bytes.strip_prefix(b"#") {
+            return self.header(&String::from_utf8_lossy(comment));
+        }
+        if line.bytes.is_empty() || is_frame(line.bytes) {
+            return;
+        }
+        let Some(found) = parse(line.bytes) else {
+            return self.damage.torn(line.number, line.bytes, self.evidence.understood);
+        };
+        self.evidence.understood += 1;
+        if let Place::First { .. } = self.stamps.next(line.number, found.time_ns) {
+            self.evidence.clock = Clock::Trace("perf".to_owned());
+            self.evidence.step_ns = 1_000;
+            self.events.step_ns = 1_000;
+        }
+        if let Some(period) = found.period.filter(|_| CLOCKS.contains(&found.event)) {
+            self.events.sample(found.task, period);
+        }
+        if found.period.is_some() && !found.text.contains('=') {
+            self.samples += 1;
+            return;
+        }
+        let (name, fields) = own_record(&found).unwrap_or((found.event, found.text.to_owned()));
+        let event =
+            Event { line: line.number, time_ns: Some(found.time_ns), pid: found.task, name, fields: fields.as_bytes() };
+        self.events.take(&event, &mut self.evidence);
+    }
+
+    fn header(&mut self, text: &str) {
+        let Some((key, value)) = text.split_once(" : ") else { return };
+        let value = value.trim().to_owned();
+        match key.trim() {
+            "arch" => self.events.calls.table = CallTable::of_machine(&value),
+            "os release" => self.evidence.facts.push(("kernel.release".into(), value)),
+            "cpudesc" => self.evidence.facts.push(("cpu.model".into(), value)),
+            "perf version" => self.evidence.facts.push(("perf.version".into(), value)),
+            _ => {}
+        }
+    }
+
+    fn finish(self) -> Evidence {
+        let mut evidence = self.evidence;
+        self.damage.report("an event of perf", evidence.understood, &mut evidence);
+        self.stamps.report(&mut evidence);
+        self.events.finish(&mut evidence);
+        if self.samples > 0 {
+            evidence.facts.push(("perf.samples".into(), self.samples.to_string()));
+        }
+        evidence
+    }
+}
+
+/// A line of a call stack below a sample.
+fn is_frame(line: &[u8]) -> bool {
+    let text = line.trim_ascii_start();
+    let address = text.split(|byte| *byte == b' ').next().unwrap_or_default();
+    text.len() < line.len() && address.len() >= 4 && address.iter().all(u8::is_ascii_hexdigit) && text.ends_with(b")")
+}
+
+/// Splits a line: the first word that is a time with a colon divides it.
+fn parse(line: &[u8]) -> Option<PerfLine<'_>> {
+    let mut at = 0;
+    let (time_ns, before, rest) = loop {
+        let start = at + line.get(at..)?.iter().position(|byte| *byte != b' ')?;
+        let end = start + memchr::memchr(b' ', line.get(start..)?)?;
+        let word = line.get(start..end)?;
+        match word.strip_suffix(b":").and_then(seconds).filter(|(_, after)| after.is_empty()) {
+            Some((time, _)) if start > 0 => break (time, line.get(..start)?, line.get(end..)?),
+            _ => at = end,
+        }
+    };
+    let before = std::str::from_utf8(before).ok()?.trim_end();
+    let before = match before.rsplit_once('[') {
+        Some((task, cpu)) if cpu.strip_suffix(']').is_some_and(|cpu| cpu.bytes().all(|byte| byte.is_ascii_digit())) => {
+            task.trim_end()
+        }
+        _ => before,
+    };
+    let number = before.rsplit(' ').next()?;
+    let task = number.rsplit('/').next()?.parse().ok()?;
+    let rest = std::str::from_utf8(rest).ok()?.trim();
+    let (period, rest) = match rest.split_once(' ') {
+        Some((first, after)) if first.bytes().all(|byte| byte.is_ascii_digit()) => {
+            (first.parse().ok(), after.trim_start())
+        }
+        _ => (None, rest),
+    };
+    if rest.starts_with("PERF_RECORD_") {
+        return Some(PerfLine { task, time_ns, period: None, event: "", text: rest });
+    }
+    let (event, text) = match rest.find(": ") {
+        Some(colon) => (rest.get(..colon)?, rest.get(colon + 2..)?.trim()),
+        None => (rest.strip_suffix(':')?, ""),
+    };
+    let mut event = event.rsplit_once(':').map_or(event, |(system, event)| {
+        // `cycles:ppp` has modifiers behind its name, `sched:sched_switch` the system in front.
+        if event.bytes().all(|byte| b"ukhGHDpPSWIe".contains(&byte)) {
+            system
+        } else {
+            event
+        }
+    });
+    event = event.trim_end_matches(':');
+    let good = !event.is_empty() && !event.contains(' ');
+    good.then_some(PerfLine { task, time_ns, period, event, text })
+}
+
+/// perf's own records (`--show-task-events`) as events of the scheduler.
+fn own_record(line: &PerfLine<'_>) -> Option<(&'static str, String)> {
+    let pair = |text: &str| {
+        let (process, task) = text.trim_start_matches('(').split(')').next()?.split_once(':')?;
+        Some((process.parse::<u32>().ok()?, task.parse::<u32>().ok()?))
+    };
+    let text = line.text;
+    if let Some(rest) = text.strip_prefix("PERF_RECORD_FORK") {
+        let (child, parent) = rest.split_once("):").and_then(|(child, parent)| Some((pair(child)?, pair(parent)?)))?;
+        let fields = format!("pid={} child_comm=? child_pid={}", parent.1, child.1);
+        return Some(("sched_process_fork", fields));
+    }
+    if let Some(rest) = text.strip_prefix("PERF_RECORD_EXIT") {
+        return Some(("sched_process_exit", format!("pid={}", pair(rest)?.1)));
+    }
+    // `PERF_RECORD_COMM exec: ls:310/310`
+    let rest = text.strip_prefix("PERF_RECORD_COMM")?;
+    let (name, numbers) = rest.rsplit_once(':')?;
+    let name = name.trim().trim_start_matches("exec:").trim_start_matches(':').trim();
+    Some(("sched_process_exec", format!("filename={name} pid={}", numbers.split('/').nth(1)?.trim())))
+}
