@@ -89,7 +89,7 @@ def test_the_graph_is_walked_and_zoomed_with_the_keys_alone(show: Show) -> None:
     report = show()
     page = report.page
     page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Search the flame graph"
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Search the timeline"
     page.locator("#flame g.frame[tabindex='0']").focus()
     focused = "document.activeElement.getAttribute('name')"
     assert page.evaluate(focused) == "[boot]"

@@ -105,7 +105,7 @@ def test_the_phases_of_a_folded_tree_hold_all_that_ran(tmp_path: Path) -> None:
 
 
 def test_a_boot_without_profile_has_an_empty_tree(tmp_path: Path) -> None:
-    data = page_data(firstlight.open(make_bundle(tmp_path, profile=False)))
+    data = page_data(firstlight.open(make_bundle(tmp_path, profile=False)))[0]
     assert data["tree"]["parent"] == []
     assert data["functions"]["name"] == []
     assert data["phase_tree"] == data["phase_functions"] == {}
@@ -114,7 +114,7 @@ def test_a_boot_without_profile_has_an_empty_tree(tmp_path: Path) -> None:
 
 def test_a_phase_that_never_ended_holds_what_the_others_leave(tmp_path: Path) -> None:
     boot = firstlight.open(make_bundle(tmp_path, failed=True))
-    phases = page_data(boot)["phases"]
+    phases = page_data(boot)[0]["phases"]
     assert phases["ended"][-1] is False
     assert sum(phases["instructions"]) == boot.manifest.totals.instructions
     assert sum(phases["idle_ns"]) == boot.manifest.totals.idle_ns
@@ -136,7 +136,7 @@ def test_endless_logs_and_facts_are_cut_and_counted(tmp_path: Path) -> None:
     fact = pl.DataFrame({"fact": [f"f{i}" for i in range(facts)], "value": ["x" * 10_000] * facts})
     write_table(bundle, "log", log)
     write_table(bundle, "facts", fact)
-    data = page_data(firstlight.open(bundle))
+    data = page_data(firstlight.open(bundle))[0]
     assert (len(data["log"]["text"]), data["log"]["lines"]) == (LOG_LINES, lines)
     assert (data["log"]["text"][0], data["log"]["text"][-1]) == ("line 0", f"line {lines - 1}")
     assert (len(data["facts"]["fact"]), data["facts"]["facts"]) == (FACTS, facts)
@@ -178,7 +178,7 @@ def test_a_path_of_many_parts_is_carried_with_its_sum(tmp_path: Path) -> None:
     for number in range(3000):
         spans.add("initcall", f"call_{number}", (number, number + (1 if number % 3 else 0.5)), track="task 1")
     bundle = write_bundle(tmp_path, "long.boot", spans=spans)
-    timing = page_data(firstlight.open(bundle))["timing"]
+    timing = page_data(firstlight.open(bundle))[0]["timing"]
     path = timing["path"]
     assert len(path["name"]) <= 2001
     assert sum(path["duration_ns"]) == 4_800_000_000

@@ -222,7 +222,7 @@ def test_functions_marks_what_the_machine_adds(tmp_path: Path, capsys: pytest.Ca
 
 def test_the_page_marks_the_same_functions_and_lists_the_same_costs(tmp_path: Path) -> None:
     boot = firstlight.open(make_bundle(tmp_path))
-    data = page_data(boot)
+    data = page_data(boot)[0]
     them = machine_costs(boot)
     assert them is not None
     names, functions = data["strings"], data["functions"]
@@ -231,4 +231,4 @@ def test_the_page_marks_the_same_functions_and_lists_the_same_costs(tmp_path: Pa
     assert marked == {name: cost for name, cost in them.marks.items() if name in marked}
     assert marked["calibrate_APIC_clock"] == "apic-timer-calibration"
     assert data["machine"]["rows"][0][0] == "calibration of the local APIC timer"
-    assert page_data(firstlight.open(make_bundle(tmp_path, name="live.boot", live=True)))["machine"] is None
+    assert page_data(firstlight.open(make_bundle(tmp_path, name="live.boot", live=True)))[0]["machine"] is None

@@ -13,11 +13,12 @@ import { processesSection } from "./processes";
 import { queueSection } from "./queue";
 import { Selection } from "./selection";
 import { visible } from "./text";
+import { bootTimeline } from "./timeline/boot";
 import { devicesSection, gapsSection, initcallTimeSection, unitsSection } from "./timing_sections";
 import type { PageData } from "./types";
 
 /** Draws the boot into the page. */
-export function drawBoot(data: PageData, page: HTMLElement): void {
+export function drawBoot(data: PageData, columns: Uint8Array, page: HTMLElement): void {
   const selection = new Selection(data.boot.totals.instructions === null ? "time" : "instructions");
   document.title = `${visible(data.boot.name, 80)} – Firstlight`;
   page.replaceChildren(
@@ -27,6 +28,7 @@ export function drawBoot(data: PageData, page: HTMLElement): void {
     el(
       "main",
       { id: "main" },
+      bootTimeline(data, columns, selection),
       phasesSection(data, selection),
       flameSection(data, selection),
       functionsSection(data, selection),

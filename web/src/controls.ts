@@ -7,6 +7,7 @@ import { visible } from "./text";
 import type { PageData } from "./types";
 
 const PLACES: [string, string][] = [
+  ["timeline", "Timeline"],
   ["phases", "Phases"],
   ["flame", "Flame graph"],
   ["functions", "Functions"],
@@ -24,6 +25,7 @@ const PLACES: [string, string][] = [
 
 export function controls(data: PageData, selection: Selection): HTMLElement {
   const empty: Record<string, boolean> = {
+    timeline: data.timeline.tracks.length === 0,
     machine: data.machine === null || data.machine.rows.length === 0,
     devices: data.timing.devices.name.length === 0,
     udev: data.timing.uevents.name.length === 0,

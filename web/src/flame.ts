@@ -1,8 +1,9 @@
 /** The calling-context tree of one boot as an icicle, for the phase and in the unit that the reader chose. */
 
+import { scopeOf } from "./cuts";
 import { el, onWidth, section } from "./dom";
 import { frameCard } from "./flame_card";
-import { amount, exact, share, timeName, words } from "./format";
+import { amount, exact, share, timeName } from "./format";
 import { Icicle, type IcicleModel, searchTools } from "./icicle";
 import { kindFill, kindTitle, swatch } from "./palette";
 import type { Selection } from "./selection";
@@ -16,7 +17,7 @@ class CallTree implements IcicleModel<Frame> {
   readonly #data: PageData;
   readonly #selection: Selection;
   #measures: Measures;
-  #measured: string | null = null;
+  #measured = "";
 
   constructor(data: PageData, selection: Selection) {
     this.#data = data;
@@ -25,12 +26,13 @@ class CallTree implements IcicleModel<Frame> {
   }
 
   frames(): Frame | null {
-    const { phase, unit } = this.#selection;
-    if (phase !== this.#measured) {
-      this.#measures = measure(this.#data, phase);
-      this.#measured = phase;
+    const { phases } = scopeOf(this.#data, this.#selection);
+    const key = JSON.stringify(phases);
+    if (key !== this.#measured) {
+      this.#measures = measure(this.#data, phases);
+      this.#measured = key;
     }
-    return frames(this.#data, this.#measures, unit);
+    return frames(this.#data, this.#measures, this.#selection.unit);
   }
 
   order(a: Frame, b: Frame): number {
@@ -111,8 +113,8 @@ export function flameSection(data: PageData, selection: Selection): HTMLElement 
   });
   const scope = el("p", { class: "note" });
   const told = (): void => {
-    const where = selection.phase === null ? "the whole boot" : `the phase ${visible(words(selection.phase))}`;
-    scope.textContent = `Width: ${selection.unit === "time" ? timeName(data) : "instructions"} in ${where}, the function and all it called.`;
+    const unit = selection.unit === "time" ? timeName(data) : "instructions";
+    scope.textContent = `Width: ${unit} of the function and all it called, in ${scopeOf(data, selection).text}.`;
   };
   told();
   selection.onChange(() => {

@@ -1,8 +1,9 @@
 /** The kd table: Function, Count, Time, Average, Local, Max-sub, Ms count, as the tool kd defines them. */
 import { counts, numbers } from "./columns";
+import { scopeOf } from "./cuts";
 import { entry } from "./data";
 import { el, section } from "./dom";
-import { amount, exact, share, timeName, type Unit, words } from "./format";
+import { amount, exact, share, timeName, type Unit } from "./format";
 import { kindFill, kindTitle, swatch } from "./palette";
 import { meter } from "./phases";
 import type { Selection } from "./selection";
@@ -39,6 +40,26 @@ function rows(data: PageData, columns: FunctionColumns | undefined): Row[] {
   });
 }
 
+/** Rows of several phases as one for each function. Which callee is the largest of all of them is not known. */
+function together(all: Row[]): Row[] {
+  const add = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
+  const found = new Map<string, Row>();
+  for (const row of all) {
+    const known = found.get(`${row.name}\0${row.kind}`);
+    if (!known) {
+      found.set(`${row.name}\0${row.kind}`, { ...row, maxSub: "", maxSubCount: null });
+      continue;
+    }
+    known.count += row.count;
+    known.machine ||= row.machine;
+    for (const part of ["total", "self"] as const) {
+      const [one, other] = [known[part], row[part]];
+      known[part] = { instructions: add(one.instructions, other.instructions), time: add(one.time, other.time) };
+    }
+  }
+  return [...found.values()];
+}
+
 function average(row: Row, unit: Unit): number | null {
   const total = row.total[unit];
   return total === null || row.count === 0 ? null : total / row.count;
@@ -48,8 +69,12 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
   if (data.functions.name.length === 0) {
     return section("functions", "Functions", "This boot was recorded without a profile: no function is known.");
   }
-  const chosen = (): Row[] =>
-    rows(data, selection.phase === null ? data.functions : entry(data.phase_functions, selection.phase));
+  const chosen = (): Row[] => {
+    const { phases } = scopeOf(data, selection);
+    if (phases === null) return rows(data, data.functions);
+    const each = phases.map((phase) => rows(data, entry(data.phase_functions, phase)));
+    return each.length === 1 ? (each[0] ?? []) : together(each.flat());
+  };
   let shown = chosen();
   let whole = sum(shown);
   const unitNote = el("p", { class: "note" });
@@ -117,15 +142,15 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
   });
   const note = (): void => {
     const unit = selection.unit === "time" ? timeName(data) : "instructions";
-    const where = selection.phase === null ? "in the whole boot" : `in the phase ${visible(words(selection.phase))}`;
-    unitNote.textContent = `Time, Average and Local ${where}, in ${unit}.`;
+    unitNote.textContent = `Time, Average and Local in ${scopeOf(data, selection).text}, in ${unit}.`;
   };
   note();
-  let phase = selection.phase;
+  let counted = scopeOf(data, selection).text;
   selection.onChange(() => {
     note();
-    if (phase !== selection.phase) {
-      phase = selection.phase;
+    const scope = scopeOf(data, selection).text;
+    if (counted !== scope) {
+      counted = scope;
       shown = chosen();
       whole = sum(shown);
     }

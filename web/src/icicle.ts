@@ -209,14 +209,15 @@ export class Icicle<F extends IcicleFrame> {
   }
 }
 
-/** The box that searches an icicle, and the button that shows all of it again. The first box answers the key `/`. */
+/** The box that searches an icicle, and the button that shows all of it again. The first box answers the key `/`,
+ * unless something above it in the page does. */
 export function searchTools<F extends IcicleFrame>(icicle: Icicle<F>, label: string): [HTMLElement, HTMLElement] {
   const box = el("input", { type: "search", placeholder: "Search the graph  ( / )", "aria-label": label });
   box.classList.add("graph-search");
   box.addEventListener("input", () => icicle.search(box.value));
   document.addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
-    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key !== "/" || event.defaultPrevented || typing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (document.querySelector(".graph-search") !== box) return;
     event.preventDefault();
     box.focus();

@@ -8,6 +8,7 @@ import "./style/charts.css";
 import "./style/comparison.css";
 import "./style/scaling.css";
 import "./style/study.css";
+import "./style/timeline.css";
 import { drawBoot } from "./boot_page";
 import type { ComparisonPage } from "./comparison/data";
 import { checkComparison, drawComparison } from "./comparison/page";
@@ -20,25 +21,28 @@ import { checkScaling, drawScaling } from "./scaling/page";
 import type { StudyPage } from "./study/data";
 import { checkStudy, drawStudy } from "./study/page";
 import { visible } from "./text";
+import { unpackBytes } from "./timeline/data";
 
 /** What the page can show; the data say which of it they are. */
-function draw(data: unknown, page: HTMLElement): void {
+function draw(data: unknown, columns: Uint8Array, page: HTMLElement): void {
   const format = typeof data === "object" && data !== null && "format" in data ? data.format : undefined;
   if (format === "firstlight-comparison-page") drawComparison(checkComparison(data as Partial<ComparisonPage>), page);
   else if (format === "firstlight-experiment-page")
     drawExperiment(checkExperiment(data as Partial<ExperimentPage>), page);
   else if (format === "firstlight-scale-page") drawScaling(checkScaling(data as Partial<ScalePage>), page);
   else if (format === "firstlight-study-page") drawStudy(checkStudy(data as Partial<StudyPage>), page);
-  else drawBoot(check(data), page);
+  else drawBoot(check(data), columns, page);
 }
 
 const page = document.getElementById("page");
 const carried = document.getElementById("firstlight-data");
+const columns = document.getElementById("firstlight-columns");
 if (page && carried) {
-  unpack(carried.textContent ?? "")
-    .then((data) => {
+  Promise.all([unpack(carried.textContent ?? ""), unpackBytes(columns?.textContent ?? "")])
+    .then(([data, bytes]) => {
       carried.remove();
-      draw(data, page);
+      columns?.remove();
+      draw(data, bytes, page);
       document.documentElement.dataset.ready = "yes";
     })
     .catch((problem: unknown) => {

@@ -1,4 +1,4 @@
-/** What the reader has chosen for the whole page: one phase or all, and the unit. */
+/** What the reader has chosen for the whole page: one phase or all, a stretch of time, and the unit. */
 import type { Unit } from "./format";
 
 type Listener = () => void;
@@ -6,6 +6,7 @@ type Listener = () => void;
 export class Selection {
   #phase: string | null = null;
   #unit: Unit;
+  #stretch: readonly [number, number] | null = null;
   #listeners: Listener[] = [];
 
   constructor(unit: Unit) {
@@ -20,9 +21,22 @@ export class Selection {
     return this.#unit;
   }
 
+  /** From one instant to another, in nanoseconds of the boot's clock. */
+  get stretch(): readonly [number, number] | null {
+    return this.#stretch;
+  }
+
+  set stretch(stretch: readonly [number, number] | null) {
+    if (stretch?.[0] === this.#stretch?.[0] && stretch?.[1] === this.#stretch?.[1]) return;
+    this.#stretch = stretch;
+    if (stretch !== null) this.#phase = null;
+    this.#tell();
+  }
+
   set phase(phase: string | null) {
     if (phase === this.#phase) return;
     this.#phase = phase;
+    if (phase !== null) this.#stretch = null;
     this.#tell();
   }
 
@@ -34,6 +48,17 @@ export class Selection {
 
   onChange(listener: Listener): void {
     this.#listeners.push(listener);
+  }
+
+  /** What of it an address holds. */
+  read(): Record<string, string> {
+    return { unit: this.#unit, ...(this.#phase === null ? {} : { phase: this.#phase }) };
+  }
+
+  write(state: Record<string, string>): void {
+    const { unit, phase } = state;
+    if (unit === "time" || unit === "instructions") this.unit = unit;
+    this.phase = phase ?? null;
   }
 
   #tell(): void {

@@ -12,15 +12,15 @@ export interface Frame {
   children: Frame[];
 }
 
-/** Calls, self and totals of every node, in both units, for one choice of phase. */
+/** Calls, self and totals of every node, in both units, for one choice of phases. */
 export interface Measures {
   calls: Float64Array;
   self: Record<Unit, Float64Array>;
   total: Record<Unit, Float64Array>;
 }
 
-/** Totals are self plus the children's totals: they add up by construction, in a phase as in the whole boot. */
-export function measure(data: PageData, phase: string | null): Measures {
+/** Totals are self plus the children's totals: they add up by construction, in phases as in the whole boot. */
+export function measure(data: PageData, phases: string[] | null): Measures {
   const { parent, calls, self_instructions, self_ns } = data.tree;
   const size = parent.length;
   const own: Measures = {
@@ -30,17 +30,19 @@ export function measure(data: PageData, phase: string | null): Measures {
   };
   const put = (node: number, count: number, executed: number, ns: number | null): void => {
     if (node < 0 || node >= size) return;
-    own.calls[node] = count;
-    own.self.instructions[node] = executed;
-    own.self.time[node] = ns ?? 0;
+    own.calls[node] = (own.calls[node] ?? 0) + count;
+    own.self.instructions[node] = (own.self.instructions[node] ?? 0) + executed;
+    own.self.time[node] = (own.self.time[node] ?? 0) + (ns ?? 0);
   };
-  if (phase === null) {
+  if (phases === null) {
     for (let i = 0; i < size; i++) put(i, calls[i] ?? 0, self_instructions[i] ?? 0, self_ns[i] ?? null);
   } else {
-    const rows = entry(data.phase_tree, phase);
-    rows?.node.forEach((node, i) => {
-      put(node, rows.calls[i] ?? 0, rows.self_instructions[i] ?? 0, rows.self_ns[i] ?? null);
-    });
+    for (const phase of phases) {
+      const rows = entry(data.phase_tree, phase);
+      rows?.node.forEach((node, i) => {
+        put(node, rows.calls[i] ?? 0, rows.self_instructions[i] ?? 0, rows.self_ns[i] ?? null);
+      });
+    }
   }
   for (const unit of ["instructions", "time"] as const) {
     const total = own.total[unit];

@@ -1,6 +1,7 @@
 /** The types of what the report carries. `docs/design/report-page.md` is the specification. */
 
 import type { TableData } from "./data_table";
+import type { TimelineDescription } from "./timeline/data";
 import type { Timing } from "./timing";
 
 type Column = (number | null)[];
@@ -158,6 +159,7 @@ export interface PageData {
   /** What the emulated machine adds; null of a boot that was not recorded exactly. */
   machine: TableData | null;
   pruning: Pruning;
+  timeline: TimelineDescription;
   timing: Timing;
   processes: Processes;
   log: { time_ns: Column; text: string[]; lines: number };

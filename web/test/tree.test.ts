@@ -30,7 +30,7 @@ describe("the tree", () => {
   });
 
   it("holds only what ran in the chosen phase", () => {
-    const late = measure(DATA, "late");
+    const late = measure(DATA, ["late"]);
     expect([...late.total.instructions]).toEqual([15, 15, 15, 0, 0]);
     expect(late.calls[2]).toBe(3);
     const tree = frames(DATA, late, "instructions");
@@ -39,8 +39,8 @@ describe("the tree", () => {
   });
 
   it("is absent where nothing ran", () => {
-    expect(frames(DATA, measure(DATA, "constructor"), "time")).toBeNull();
-    expect(frames(DATA, measure(DATA, "no such phase"), "time")).toBeNull();
+    expect(frames(DATA, measure(DATA, ["constructor"]), "time")).toBeNull();
+    expect(frames(DATA, measure(DATA, ["no such phase"]), "time")).toBeNull();
   });
 
   it("names modules and folded frames", () => {

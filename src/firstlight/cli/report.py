@@ -25,7 +25,7 @@ def report(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a boot as one self-contained HTML page with phases, a flame graph and the function profile.
+    """Write a boot as one self-contained HTML page with a timeline, a flame graph and the function profile.
 
     \b
     Examples:

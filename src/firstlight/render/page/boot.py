@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.analysis.ledger.costs import machine_costs
+from firstlight.analysis.path.critical import find_path
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.command_line import unread
 from firstlight.bundle.describe import CLOCKS
@@ -17,6 +18,7 @@ from firstlight.bundle.reliability import CONCERNED, HINT, broken, broken_text, 
 from firstlight.render.page.processes import page_processes
 from firstlight.render.page.records import page_records
 from firstlight.render.page.text import TEXT, columns_of, shortened
+from firstlight.render.page.timeline.build import page_timeline
 from firstlight.render.page.timing import page_timing
 from firstlight.render.page.tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
 from firstlight.render.table_json import table_json
@@ -56,15 +58,17 @@ class Strings:
         return self._numbers[text]
 
 
-def page_data(boot: Boot) -> Json:
-    """Everything of *boot* that the report page shows, as plain lists, numbers and strings.
+def page_data(boot: Boot) -> tuple[Json, bytes]:
+    """Everything of *boot* that the report page shows, as plain lists, numbers and strings, and the columns of its
+    timeline as bytes.
 
     Long columns stay columns. The calling-context tree is folded by :func:`firstlight.render.page.tree.fold`: sums
     are kept at every level.
 
     :raises BundleError: when a table of the bundle cannot be read.
 
-    >>> page_data(firstlight.open(bundle))["phases"]["name"][0]
+    >>> data, columns = page_data(firstlight.open(bundle))
+    >>> data["phases"]["name"][0]
     'firmware'
     """
     strings = Strings()
@@ -74,7 +78,9 @@ def page_data(boot: Boot) -> Json:
     profiled = not calls.is_empty()
     costs = machine_costs(boot)
     marks = costs.marks if costs else {}
-    return {
+    path = find_path(boot)
+    timeline, columns = page_timeline(boot, path)
+    data = {
         "format": "firstlight-page",
         "version": DATA_VERSION,
         "boot": _boot(boot),
@@ -91,13 +97,15 @@ def page_data(boot: Boot) -> Json:
         },
         "machine": None if costs is None else table_json(machine_costs_table(costs, CLOCKS[boot.manifest.clock.kind])),
         "pruning": {"share": FOLD_SHARE, "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)},
-        "timing": page_timing(boot),
+        "timeline": timeline,
+        "timing": page_timing(boot, path),
         "processes": page_processes(boot),
         "log": _log(boot.log()),
         "facts": _facts(boot.facts()),
         "invariants": [_invariant(name, check) for name, check in boot.manifest.invariants.items()],
         "strings": strings.all,
     }
+    return data, columns
 
 
 def _boot(boot: Boot) -> Json:

@@ -16,6 +16,8 @@ from firstlight.render.page.boot import page_data
 
 #: Where the built page takes its data; it is in there exactly once.
 PLACE = '<script type="application/octet-stream" id="firstlight-data"></script>'
+#: Where it takes the columns of a timeline; it is in there exactly once, too.
+COLUMNS = '<script type="application/octet-stream" id="firstlight-columns"></script>'
 
 
 def page_html(boot: Boot) -> str:
@@ -24,28 +26,33 @@ def page_html(boot: Boot) -> str:
     :raises BundleError: when a table of the bundle cannot be read.
     :raises LabError: when the page has not been built, or is not the one that this Firstlight fills.
     """
-    return filled(page_data(boot))
+    return filled(*page_data(boot))
 
 
-def filled(data: dict[str, Any]) -> str:
+def filled(data: dict[str, Any], columns: bytes = b"") -> str:
     """The built page with *data* in it; their `format` says what it shows.
 
     The data are base64 of gzip of JSON, so that nothing of a boot is ever read as HTML. The same data give the same
     text.
 
     :param data: what can be written as JSON, without figures that are not finite.
+    :param columns: the columns of a timeline.
     :raises LabError: when the page has not been built, or is not the one that this Firstlight fills.
 
     >>> filled({"format": "firstlight-page"}).startswith("<!doctype html>")
     True
     """
-    form = asset_path("page.html").read_text(encoding="utf-8")
-    before, place, after = form.partition(PLACE)
-    if not place or PLACE in after:
-        raise LabError("the built report page has no single place for its data", hint="make build")
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    packed = base64.b64encode(gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0)).decode("ascii")
-    return before + PLACE.replace("></", f">{packed}</") + after
+    form = _put(asset_path("page.html").read_text(encoding="utf-8"), PLACE, text.encode("ascii"))
+    return _put(form, COLUMNS, columns) if columns else form
+
+
+def _put(form: str, place: str, content: bytes) -> str:
+    before, found, after = form.partition(place)
+    if not found or place in after:
+        raise LabError("the built report page has no single place for its data", hint="make build")
+    packed = base64.b64encode(gzip.compress(content, compresslevel=9, mtime=0)).decode("ascii")
+    return before + place.replace("></", f">{packed}</") + after
 
 
 def write_html(boot: Boot, out: Path) -> None:

@@ -9,7 +9,7 @@ import polars as pl
 from firstlight.analysis.devices import devices
 from firstlight.analysis.initcalls import initcalls
 from firstlight.analysis.log_lines import gaps
-from firstlight.analysis.path.critical import CriticalPath, find_path
+from firstlight.analysis.path.critical import CriticalPath
 from firstlight.analysis.path.fold import folded
 from firstlight.analysis.udev_queue import queue_over_time, queue_summary
 from firstlight.analysis.uevents import uevents
@@ -28,13 +28,16 @@ _TEXT = 300
 Json = dict[str, Any]
 
 
-def page_timing(boot: Boot) -> Json:
+def page_timing(boot: Boot, path: CriticalPath) -> Json:
     """The analyses of spans as columns; an analysis without rows has empty columns.
+
+    :param path: the critical path of the boot.
 
     :raises BundleError: when a table of the bundle cannot be read.
 
     >>> import firstlight
-    >>> page_timing(firstlight.open(bundle))["path"]["name"][:2]
+    >>> opened = firstlight.open(bundle)
+    >>> page_timing(opened, opened.path())["path"]["name"][:2]
     ['firmware', 'decompression']
     """
     calls = initcalls(boot).with_columns(pl.col("function").alias("name"))
@@ -44,7 +47,6 @@ def page_timing(boot: Boot) -> Json:
         pl.col("arrival_ns").alias("start_ns"),
         pl.col("latency_ns").alias("duration_ns"),
     )
-    path = find_path(boot)
     on_path = path.rows.filter(pl.col("kind") == SpanKind.UNIT)["name"].unique()
     started = units(boot).with_columns(
         pl.col("unit").alias("name"), pl.col("unit").is_in(on_path.implode()).fill_null(False).alias("critical")

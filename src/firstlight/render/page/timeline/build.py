@@ -1,0 +1,71 @@
+"""The timeline of a boot as the report page carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from firstlight.analysis.path.critical import CriticalPath
+from firstlight.analysis.window import Window, window
+from firstlight.bundle.boot import Boot
+from firstlight.render.page.timeline.columns import encoded
+from firstlight.render.page.timeline.lanes import Track
+from firstlight.render.page.timeline.spans import phases_track, span_tracks
+from firstlight.render.page.timeline.work import idle_track, path_track, process_tracks
+from firstlight.schema.spans import SpanKind
+
+#: A page has about this many spans; of more, the shortest are left out, and counted on their tracks.
+MOST_SPANS = 200_000
+#: Groups of tracks from the top.
+GROUPS = ("Boot", "Kernel", "Services", "udev", "Processes", "Threads")
+
+Json = dict[str, Any]
+
+
+def page_timeline(boot: Boot, path: CriticalPath) -> tuple[Json, bytes]:
+    """The tracks of a boot, and the columns of their bars as bytes; `docs/design/report-page.md` is the specification.
+
+    :raises BundleError: when a table of the bundle cannot be read.
+
+    >>> import firstlight
+    >>> opened = firstlight.open(bundle)
+    >>> described, columns = page_timeline(opened, opened.path())
+    >>> [track["label"] for track in described["tracks"]][:3]
+    ['Phases', 'Critical path', 'Idle']
+    """
+    whole = window(boot)
+    tracks = sorted(_tracks(boot, path, whole), key=lambda track: GROUPS.index(track.group))
+    bars = [bar for track in tracks for lane in track.lanes for bar in lane]
+    first = min([whole.first_ns, *(bar.start_ns for bar in bars)])
+    last = max([whole.last_ns, *(bar.end_ns for bar in bars)])
+    described, columns = encoded(tracks, first)
+    return {"first_ns": first, "last_ns": last, "end_ns": whole.last_ns, "spans": len(bars), **described}, columns
+
+
+def _tracks(boot: Boot, path: CriticalPath, whole: Window) -> Iterator[Track]:
+    least = _least(boot, whole)
+    if not boot.phases().is_empty():
+        yield phases_track(boot, whole)
+    yield from filter(None, (path_track(path), idle_track(boot)))
+    processes = list(process_tracks(boot, whole, least))
+    without = {SpanKind.PHASE} | ({SpanKind.PROCESS} if processes else set())
+    yield from span_tracks(boot, path, whole, least, without)
+    yield from processes
+
+
+def _least(boot: Boot, whole: Window) -> int:
+    """The length from which a span has a place in the page: 0 where all have."""
+    last = pl.lit(whole.last_ns, pl.Int64)
+    lengths = [
+        table.select(
+            (pl.col("end_ns").fill_null(last) - pl.col("start_ns").fill_null(pl.col("end_ns"))).alias("length")
+        )
+        for table in (boot.spans(), boot.runs(), boot.table("system_calls"))
+    ]
+    every = pl.concat(lengths)["length"].drop_nulls()
+    if every.len() <= MOST_SPANS:
+        return 0
+    shortest = every.top_k(MOST_SPANS).min()
+    return max(1, int(shortest)) + 1 if isinstance(shortest, int) else 1

@@ -1,0 +1,292 @@
+"""The timeline of the report page answers, zooms, selects, searches and keeps its state in the address."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import firstlight
+from browser.report_page import Show, rewrite
+from browser.timeline_page import TimelineOf
+from bundles import HOSTILE, make_bundle
+from firstlight.render.page.html import page_html
+from imported_bundle import make_bare, make_imported
+from invented_processes import make_processes
+
+AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
+
+
+def test_it_is_the_first_section_of_any_boot(show: Show, tmp_path: Path) -> None:
+    for bundle in (make_bundle(tmp_path), make_imported(tmp_path), make_bare(tmp_path)):
+        report = show(bundle)
+        assert report.page.locator("main > section").first.get_attribute("id") == "timeline"
+        assert TimelineOf(report).heads()[:2] == ["Boot", "Phases"]
+
+
+def test_an_imported_boot_has_a_track_of_each_kind(show: Show, tmp_path: Path) -> None:
+    heads = TimelineOf(show(make_imported(tmp_path))).heads()
+    assert {"Kernel", "Initcalls", "Probes", "Services", "Units", "udev", "Uevents", "Critical path"} <= set(heads)
+
+
+def test_what_ran_at_1000_instants_equals_the_bundle(show: Show, tmp_path: Path) -> None:
+    bundle = make_imported(tmp_path)
+    timeline = TimelineOf(show(bundle))
+    spans = firstlight.open(bundle).spans().filter(pl.col("start_ns").is_not_null() & pl.col("end_ns").is_not_null())
+    rows = spans.select("kind", "name", "start_ns", "end_ns").rows()
+    kinds = {"phase": "Phases", "initcall": "Initcalls", "probe": "Probes", "unit": "Units", "uevent": "Uevents"}
+    chance = random.Random(7)
+    differ = []
+    times = [chance.randrange(4_800_000_000) for _ in range(1000)]
+    for time, found in zip(times, timeline.ask_each("ranAt", times), strict=True):
+        got = sorted([kind, name, start, end] for _, kind, name, start, end in found if kind in kinds.values())
+        wanted = sorted([kinds[kind], *rest] for kind, *rest in rows if kind in kinds and rest[1] <= time < rest[2])
+        open_too = [row for row in got if row not in wanted]
+        if [row for row in wanted if row not in got] or any(row[3] != 4_800_000_000 for row in open_too):
+            differ.append(time)
+    assert differ == []
+
+
+def test_the_runs_of_processes_equal_the_bundle_and_their_sums(show: Show, tmp_path: Path) -> None:
+    bundle = make_processes(tmp_path)
+    boot = firstlight.open(bundle)
+    timeline = TimelineOf(show(bundle))
+    runs = boot.runs()
+    chance = random.Random(3)
+    first, last = int(runs["start_ns"].min()), int(runs["end_ns"].max())  # type: ignore[arg-type]
+    for _ in range(50):
+        start, end = sorted(chance.randrange(first, last) for _ in range(2))
+        inside = runs.select(
+            (pl.min_horizontal("end_ns", pl.lit(end)) - pl.max_horizontal("start_ns", pl.lit(start))).clip(0)
+        )
+        sums = timeline.ask("sums", start, end)
+        assert sum(each["time"] for each in sums if each["kind"] == "Processor time") == inside.sum().item()
+
+
+def test_a_selection_of_phases_recomputes_the_profile_as_python_does(show: Show, tmp_path: Path) -> None:
+    bundle = make_bundle(tmp_path)
+    boot = firstlight.open(bundle)
+    report = show(bundle)
+    timeline = TimelineOf(report)
+    phases = boot.phases()["phase"].to_list()
+    timeline.click(phases[3], "Phases")
+    timeline.report.page.keyboard.press("m")
+    expected = boot.functions(phase=phases[3])
+    for button in report.page.locator("#functions .more button").all()[-1:]:
+        button.click()
+    local = dict(zip(report.column("functions", "function"), report.column("functions", "count"), strict=True))
+    assert "the selection, at the edges of phases" in report.section("functions")
+    for function, module, count in expected.select("function", "module", "count").iter_rows():
+        assert local[f"{function} [{module}]" if module else function] == f"{count:,}"
+
+
+def test_wheel_drag_and_buttons_zoom_and_move(show: Show) -> None:
+    report = show()
+    timeline = TimelineOf(report)
+    whole = timeline.ask("shown")
+    x, y = timeline.place("initcalls_device", "Phases")
+    report.page.mouse.click(x, y)
+    report.page.mouse.wheel(0, -300)
+    report.page.wait_for_timeout(100)
+    near = timeline.ask("shown")
+    assert near[1] - near[0] < whole[1] - whole[0]
+    report.page.mouse.move(x, y)
+    report.page.mouse.down()
+    report.page.mouse.move(x + 80, y, steps=4)
+    report.page.mouse.up()
+    moved = timeline.ask("shown")
+    assert moved[0] < near[0]
+    assert moved[1] - moved[0] == pytest.approx(near[1] - near[0])
+    report.page.get_by_role("button", name="Whole boot").click()
+    assert timeline.ask("shown") == whole
+
+
+def test_without_focus_the_wheel_scrolls_the_page(show: Show) -> None:
+    report = show()
+    timeline = TimelineOf(report)
+    whole = timeline.ask("shown")
+    report.page.mouse.move(*timeline.place("firmware", "Phases"))
+    report.page.mouse.wheel(0, 200)
+    report.page.wait_for_timeout(100)
+    assert timeline.ask("shown") == whole
+
+
+def test_every_function_is_reached_with_the_keys(show: Show, tmp_path: Path) -> None:
+    report = show(make_imported(tmp_path))
+    timeline = TimelineOf(report)
+    keys = report.page.keyboard
+    keys.press("/")
+    keys.type("kind:initcalls")
+    keys.press("Enter")
+    first = timeline.ask("picked")
+    assert first is not None
+    keys.press("Escape")
+    keys.press("n")
+    assert timeline.ask("picked") != first
+    keys.press("m")
+    start, end = timeline.ask("selection")
+    keys.press("]")
+    assert timeline.ask("selection")[1] > end
+    keys.press("[")
+    assert timeline.ask("selection")[0] <= start
+    keys.press("f")
+    shown = timeline.ask("shown")
+    assert shown[1] - shown[0] < 4.8e9
+    for press, change in (("+", -1), ("-", 1)):
+        before = timeline.ask("shown")
+        keys.press(press)
+        after = timeline.ask("shown")
+        assert ((after[1] - after[0]) - (before[1] - before[0])) * change > 0
+    before = timeline.ask("shown")
+    keys.press("Control+ArrowRight")
+    assert timeline.ask("shown")[0] > before[0]
+    keys.press("0")
+    assert timeline.ask("shown") == [0, 4_800_000_000]
+    keys.press("g")
+    assert "without a console line" in report.page.locator("#timeline [aria-live]").inner_text()
+    keys.press("Escape")
+    assert timeline.ask("selection") is None
+    picked = []
+    for press in ("ArrowDown", "ArrowRight", "ArrowLeft", "ArrowUp"):
+        keys.press(press)
+        picked.append(timeline.ask("picked"))
+    assert all(picked)
+    assert "starts at" in report.page.locator("#timeline [aria-live]").inner_text()
+    keys.press("?")
+    assert report.page.locator("#timeline .tl-help").get_attribute("open") is not None
+
+
+def test_the_labels_are_a_tree_with_one_stop_of_the_tab_key(show: Show) -> None:
+    report = show()
+    timeline = TimelineOf(report)
+    stops = report.page.locator("#timeline [role=treeitem][tabindex='0']")
+    assert stops.count() == 1
+    assert "early" not in timeline.heads()
+    stops.focus()
+    report.page.keyboard.press("ArrowLeft")
+    assert report.page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "false"
+    assert "Phases" not in timeline.heads()
+    report.page.keyboard.press("ArrowRight")
+    while not report.page.evaluate("document.activeElement.textContent").startswith("▸Initcalls"):
+        report.page.keyboard.press("ArrowDown")
+    report.page.keyboard.press("Enter")
+    assert "device" in timeline.heads()
+    assert stops.count() == 1
+
+
+def test_an_address_shows_what_its_sender_saw(show: Show, tmp_path: Path) -> None:
+    report = show(make_imported(tmp_path))
+    timeline = TimelineOf(report)
+    timeline.click("app.service")
+    report.page.keyboard.press("m")
+    report.page.keyboard.press("f")
+    report.page.get_by_label("Search the timeline").fill("app")
+    report.page.wait_for_timeout(400)
+    seen = [timeline.ask(what) for what in ("shown", "selection", "picked")]
+    address = report.page.url
+    assert "#v=" in address
+    report.page.goto("about:blank")
+    report.page.goto(address)
+    report.page.wait_for_selector("html[data-ready]")
+    report.page.wait_for_timeout(200)
+    again = [timeline.ask(what) for what in ("shown", "selection", "picked")]
+    assert [[round(x) for x in part] if isinstance(part, list) else part for part in again] == [
+        [round(x) for x in part] if isinstance(part, list) else part for part in seen
+    ]
+    assert report.page.get_by_label("Search the timeline").input_value() == "app"
+    assert "made for other data" not in report.section("timeline")
+    report.misdeeds.requests.clear()
+    report.misdeeds.requests.append(report.file.as_uri())
+
+
+def test_a_damaged_address_harms_nothing(show: Show) -> None:
+    report = show()
+    report.page.evaluate("location.hash = '#v=1e99~-5&s=x&p=9~9~9&q=%00&c=zz&b=00000000&m.unit=evil'")
+    report.page.wait_for_timeout(200)
+    start, end = TimelineOf(report).ask("shown")
+    assert end > start
+
+
+def test_copies_are_a_link_a_picture_a_drawing_and_a_text(show: Show) -> None:
+    report = show()
+    for button, name in (
+        ("Save SVG", "a.boot-timeline.svg"),
+        ("Copy image", "a.boot-timeline.png"),
+        ("Copy text", "a.boot-timeline.md"),
+    ):
+        with report.page.expect_download() as download:
+            report.page.evaluate(
+                "Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})"
+            )
+            report.page.get_by_role("button", name=button).click()
+        assert download.value.suggested_filename == name
+        content = Path(download.value.path()).read_bytes()
+        start = {"svg": b"<svg", "png": b"\x89PNG", ".md": b"a.boot: 0.0"}[name[-3:]]
+        assert content.startswith(start)
+    report.misdeeds.requests[1:] = []
+
+
+def test_the_text_beside_the_picture_says_what_is_shown(show: Show, tmp_path: Path) -> None:
+    report = show(make_imported(tmp_path))
+    report.page.locator("#timeline .tl-shown summary").click()
+    report.page.wait_for_timeout(700)
+    table = report.page.locator("#timeline .tl-shown table").inner_text()
+    assert "Kernel › Initcalls" in table
+    assert "/devices/pci/disk0/disk0p1, 95.0 ms" in table
+
+
+def test_hostile_names_are_text(show: Show, tmp_path: Path) -> None:
+    report = show(make_imported(tmp_path, hostile=True))
+    timeline = TimelineOf(report)
+    report.page.get_by_label("Search the timeline").fill(HOSTILE[0])
+    report.page.keyboard.press("Enter")
+    assert HOSTILE[0][:20] in timeline.details()
+    report.page.mouse.click(*timeline.place("initcalls", "Phases"))
+    assert report.page.locator("img, iframe, object, embed, link, form, base").count() == 0
+    assert report.page.locator("script").count() == 1
+    with report.page.expect_download() as download:
+        report.page.get_by_role("button", name="Save SVG").click()
+    drawing = Path(download.value.path()).read_text()
+    assert "<img" not in drawing
+    assert "<script" not in drawing
+    report.misdeeds.requests[1:] = []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1300, 390])
+def test_the_accessibility_checker_finds_nothing(show: Show, tmp_path: Path, dark: bool, width: int) -> None:
+    report = show(make_processes(tmp_path), width=width, dark=dark)
+    TimelineOf(report).click("initcalls_device", "Phases")
+    report.page.keyboard.press("m")
+    report.page.locator("#timeline .tl-shown summary").click()
+    report.page.wait_for_timeout(700)
+    report.page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = report.page.evaluate("axe.run(document.getElementById('timeline'))")
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []
+
+
+def test_390_pixels_do_not_scroll_sideways(show: Show, tmp_path: Path) -> None:
+    report = show(make_imported(tmp_path), width=390)
+    TimelineOf(report).click("initcalls", "Phases")
+    assert report.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_one_line_without_anything_else_has_no_timeline_or_a_small_one(show: Show, tmp_path: Path) -> None:
+    log = tmp_path / "one.txt"
+    log.write_text("[    0.000000] Linux version 6.1.0 (builder) #1 SMP\n")
+    report = show(firstlight.import_(log, output=tmp_path / "one.boot").directory)
+    assert report.page.locator("h1").count() == 1
+    assert "Console" in report.section("log")
+
+
+def test_a_clock_that_stepped_leaves_the_axis_sound(show: Show, tmp_path: Path) -> None:
+    def step(data: dict[str, Any]) -> None:
+        data["log"]["time_ns"][1] = -5
+        data["marks"]["time_ns"][0] = None
+
+    report = show(html=rewrite(page_html(firstlight.open(make_imported(tmp_path))), step))
+    start, end = TimelineOf(report).ask("shown")
+    assert (start, end) == (0, 4_800_000_000)

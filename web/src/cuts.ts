@@ -1,0 +1,62 @@
+/** The stretches of time for which a page has the profile: the phases. A free selection of time snaps to their edges. */
+import { entry } from "./data";
+import { stamp, words } from "./format";
+import type { Selection } from "./selection";
+import { visible } from "./text";
+import type { PageData } from "./types";
+
+/** What the flame graph and the functions count. */
+export interface Scope {
+  /** The phases that are counted; null for the whole boot. */
+  phases: string[] | null;
+  /** What is counted, in words. */
+  text: string;
+}
+
+interface Cut {
+  name: string;
+  from: number;
+  to: number;
+}
+
+function cuts(data: PageData): Cut[] {
+  const { phases, timeline } = data;
+  return phases.name.flatMap((name, i) => {
+    const from = phases.start_ns[i];
+    const to = phases.end_ns[i] ?? timeline.end_ns;
+    return typeof from === "number" && entry(data.phase_tree, name) ? [{ name, from, to }] : [];
+  });
+}
+
+/** The cuts that a stretch of time snaps to: from the edge nearest to its start to that nearest to its end. */
+export function snapped(all: Cut[], [from, to]: readonly [number, number]): Cut[] {
+  const near = (time: number, edge: (cut: Cut) => number): number => {
+    let best = 0;
+    all.forEach((cut, i) => {
+      if (Math.abs(edge(cut) - time) < Math.abs(edge(all[best] ?? cut) - time)) best = i;
+    });
+    return best;
+  };
+  const first = near(from, (cut) => cut.from);
+  const last = near(to, (cut) => cut.to);
+  if (last >= first) return all.slice(first, last + 1);
+  const middle = (from + to) / 2;
+  const inside = all.find((cut) => cut.from <= middle && middle < cut.to) ?? all[last];
+  return inside ? [inside] : [];
+}
+
+/** What the reader's choice counts. */
+export function scopeOf(data: PageData, selection: Selection): Scope {
+  const { phase, stretch } = selection;
+  if (stretch) {
+    const chosen = snapped(cuts(data), stretch);
+    const [first, last] = [chosen[0], chosen.at(-1)];
+    if (first && last) {
+      const names = first === last ? `the phase ${words(first.name)}` : `${chosen.length} phases`;
+      const text = `${names}, ${stamp(first.from)} to ${stamp(last.to)} s: the selection, at the edges of phases`;
+      return { phases: chosen.map((cut) => cut.name), text: visible(text) };
+    }
+  }
+  if (phase !== null) return { phases: [phase], text: `the phase ${visible(words(phase))}` };
+  return { phases: null, text: "the whole boot" };
+}

@@ -1,0 +1,70 @@
+/** The timeline of a page of one boot: what the page knows of its bars, and how a selection reaches the profile. */
+import { time } from "../format";
+import type { Selection } from "../selection";
+import { visible } from "../text";
+import type { PageData } from "../types";
+import type { Chart } from "./chart";
+import { readTimeline, type Timeline } from "./data";
+import type { More } from "./details";
+import type { Picked } from "./paint";
+import { timelineSection } from "./section";
+
+/** The section, or nothing where a boot has no bar. */
+export function bootTimeline(data: PageData, columns: Uint8Array, selection: Selection): HTMLElement | null {
+  if (data.timeline.tracks.length === 0) return null;
+  const timeline = readTimeline(data.timeline, columns);
+  const { element, chart } = timelineSection(timeline, {
+    name: visible(data.boot.name, 80),
+    marks: data.marks,
+    log: data.log,
+    gaps: data.timing.gaps,
+    page: selection,
+    more: (on, picked) => more(data, on, picked),
+    lead: "Everything that was recorded, on one axis. Choose a stretch of time, and the sums and the profile below follow.",
+  });
+  chart.onChange(() => {
+    selection.stretch = chart.selection;
+  });
+  selection.onChange(() => {
+    if (selection.stretch !== null || chart.selection === null) return;
+    chart.selection = null;
+    chart.changed();
+  });
+  return element;
+}
+
+/** What a bar waited for, with the way there. */
+function more(data: PageData, chart: Chart, picked: Picked): More[] {
+  const name = chart.timeline.names[picked.row.lane.named(picked.i)] ?? "";
+  const { units, devices } = data.timing;
+  const found: More[] = [];
+  const unit = picked.row.track.label === "Units" ? units.name.indexOf(name) : -1;
+  const waited = units.waited_for[unit];
+  if (waited) {
+    const ordered = units.ordered_ns[unit];
+    const long = ordered ? ` ${time(ordered)}` : "";
+    found.push({ text: `It waited${long} for ${visible(waited, 100)}.`, ...leadTo(chart, "Units", waited) });
+  }
+  const device = picked.row.track.label === "Probes" ? devices.name.indexOf(name) : -1;
+  const supplier = devices.supplier[device];
+  if (supplier) found.push({ text: `It waited for ${visible(supplier, 100)}.`, ...leadTo(chart, "Probes", supplier) });
+  return found;
+}
+
+/** A button that picks the bar of a name, where a track has it. */
+function leadTo(chart: Chart, label: string, name: string): Pick<More, "leads"> {
+  const spot = spotOf(chart.timeline, label, name);
+  return spot ? { leads: { label: "Go there", act: () => chart.pick(spot, true) } } : {};
+}
+
+export function spotOf(timeline: Timeline, label: string, name: string) {
+  const number = timeline.names.indexOf(name);
+  for (const track of timeline.tracks) {
+    if (track.label !== label || number < 0) continue;
+    for (const lane of track.lanes) {
+      const i = lane.name.indexOf(number);
+      if (i >= 0) return { track, lane, i };
+    }
+  }
+  return null;
+}

@@ -1,0 +1,93 @@
+/** The tracks of a timeline, read from their description and the columns of bytes beside it. */
+import { Lane } from "./lane";
+
+export interface TrackDescription {
+  group: string;
+  label: string;
+  role: string;
+  parent: number;
+  note: string;
+  beside: boolean;
+  left_out: number;
+  left_out_ns: number;
+  lanes: number[];
+}
+
+export interface TimelineDescription {
+  first_ns: number;
+  last_ns: number;
+  end_ns: number;
+  spans: number;
+  names: string[];
+  tracks: TrackDescription[];
+}
+
+export interface Track extends Omit<TrackDescription, "lanes"> {
+  lanes: Lane[];
+  /** Which boot it is of, in a page of two. */
+  side?: "a" | "b";
+}
+
+export interface Timeline {
+  first: number;
+  last: number;
+  names: string[];
+  tracks: Track[];
+}
+
+/** Base64 of gzip of bytes. */
+export async function unpackBytes(base64: string): Promise<Uint8Array> {
+  const raw = atob(base64.trim());
+  const bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  if (bytes.length === 0) return bytes;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Reads the lanes; throws an error when the bytes end before their description does. */
+export function readTimeline(described: TimelineDescription, bytes: Uint8Array): Timeline {
+  let at = 0;
+  const number = (): number => {
+    let value = 0;
+    for (let unit = 1; ; unit *= 128) {
+      const byte = bytes[at++];
+      if (byte === undefined) throw new Error("The columns of the timeline are incomplete.");
+      value += (byte & 127) * unit;
+      if (byte < 128) return value;
+    }
+  };
+  const lane = (size: number): Lane => {
+    if (size > bytes.length - at) throw new Error("The columns of the timeline are incomplete.");
+    const start = new Float64Array(size);
+    const end = new Float64Array(size);
+    const name = new Uint32Array(size);
+    let time = described.first_ns;
+    for (let i = 0; i < size; i++) {
+      time += number();
+      start[i] = time;
+    }
+    for (let i = 0; i < size; i++) end[i] = (start[i] ?? 0) + number();
+    for (let i = 0; i < size; i++) name[i] = number();
+    const look = bytes.slice(at, at + size);
+    at += size;
+    return new Lane(start, end, name, look);
+  };
+  return {
+    first: described.first_ns,
+    last: Math.max(described.last_ns, described.first_ns + 1),
+    names: described.names,
+    tracks: described.tracks.map((track) => ({ ...track, lanes: track.lanes.map(lane) })),
+  };
+}
+
+/** Whether a track shows bars of another track once more: by level, by thread. */
+export function isCopy(track: Track): boolean {
+  return track.parent >= 0 && track.role !== "calls";
+}
+
+/** The lanes whose bars count in sums, searches and answers; the life of a process is no work. */
+export function counted(track: Track): Lane[] {
+  if (isCopy(track)) return [];
+  return track.role === "process" ? track.lanes.slice(1) : track.lanes;
+}

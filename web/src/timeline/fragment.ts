@@ -1,0 +1,71 @@
+/** What the reader sees, in the fragment of the address, so that a link shows the same. */
+
+export interface Seen {
+  view: [number, number] | null;
+  selection: [number, number] | null;
+  instant: number | null;
+  /** The picked bar: track, lane, bar. */
+  picked: [number, number, number] | null;
+  query: string;
+  folded: string[] | null;
+  /** What other parts of the page show: unit, phase, order of the flame graph. */
+  page: Record<string, string>;
+  /** Eight digits of what the link was made for. */
+  boot: string | null;
+}
+
+const EMPTY: Seen = {
+  view: null,
+  selection: null,
+  instant: null,
+  picked: null,
+  query: "",
+  folded: null,
+  page: {},
+  boot: null,
+};
+
+function numbers(text: string | null, count: number): number[] | null {
+  const found = (text ?? "").split("~").map(Number);
+  return text !== null && found.length === count && found.every(Number.isFinite) ? found : null;
+}
+
+/** Reads a fragment; what is damaged counts as not there. An anchor such as `#flame` is no state. */
+export function readFragment(hash: string): Seen | null {
+  if (!hash.includes("=")) return null;
+  const given = new URLSearchParams(hash.replace(/^#/, ""));
+  const page: Record<string, string> = {};
+  for (const [key, value] of given) if (key.startsWith("m.")) page[key.slice(2)] = value.slice(0, 500);
+  const picked = numbers(given.get("p"), 3);
+  return {
+    ...EMPTY,
+    view: numbers(given.get("v"), 2) as [number, number] | null,
+    selection: numbers(given.get("s"), 2) as [number, number] | null,
+    instant: numbers(given.get("t"), 1)?.[0] ?? null,
+    picked: picked as [number, number, number] | null,
+    query: (given.get("q") ?? "").slice(0, 500),
+    folded: given.has("c") ? (given.get("c") ?? "").split("~").filter(Boolean) : null,
+    page,
+    boot: given.get("b"),
+  };
+}
+
+export function writeFragment(seen: Seen): string {
+  const given = new URLSearchParams();
+  if (seen.view) given.set("v", seen.view.map(Math.round).join("~"));
+  if (seen.selection) given.set("s", seen.selection.map(Math.round).join("~"));
+  if (seen.instant !== null) given.set("t", String(Math.round(seen.instant)));
+  if (seen.picked) given.set("p", seen.picked.join("~"));
+  if (seen.query) given.set("q", seen.query);
+  if (seen.folded) given.set("c", seen.folded.join("~"));
+  for (const [key, value] of Object.entries(seen.page)) given.set(`m.${key}`, value);
+  if (seen.boot) given.set("b", seen.boot);
+  return `#${given}`;
+}
+
+/** Eight digits that differ between different data (FNV-1a). */
+export function digest(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, "0");
+}

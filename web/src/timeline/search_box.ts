@@ -1,0 +1,99 @@
+/** The search across all tracks: a box that speaks the filter language, its count, and the way from find to find. */
+import { el } from "../dom";
+import { exact, time } from "../format";
+import type { Chart } from "./chart";
+import { describe } from "./details";
+import { asks, find, readQuery } from "./find";
+
+const HINT = "Words, and terms: kind:initcall  track:udev  >10ms  <1s  is:critical  is:open  -word  at:0.8s";
+
+export class SearchBox {
+  readonly box = el("input", {
+    type: "search",
+    class: "tl-search",
+    placeholder: "Search the timeline  ( / )",
+    "aria-label": "Search the timeline",
+    title: HINT,
+    maxlength: 500,
+  });
+  readonly result = el("p", { class: "count", role: "status" });
+  readonly element: HTMLElement;
+  readonly #chart: Chart;
+  readonly #only = el("input", { type: "checkbox" });
+  #place = -1;
+
+  constructor(chart: Chart) {
+    this.#chart = chart;
+    const step = (text: string, title: string, by: number): HTMLElement => {
+      const button = el("button", { type: "button", "aria-label": title, title }, text);
+      button.addEventListener("click", () => this.next(by));
+      return button;
+    };
+    this.#only.addEventListener("change", () => this.#filter());
+    this.box.addEventListener("input", () => this.search());
+    this.box.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") {
+        event.preventDefault();
+        this.next(event.shiftKey ? -1 : 1);
+      } else if (event.key === "Escape") chart.canvas.focus();
+    });
+    this.element = el(
+      "div",
+      { class: "tl-find" },
+      this.box,
+      step("‹", "Previous find (N)", -1),
+      step("›", "Next find (n)", 1),
+      el("label", { class: "choice" }, this.#only, " only tracks with finds"),
+      this.result,
+    );
+  }
+
+  get text(): string {
+    return this.box.value;
+  }
+
+  set text(text: string) {
+    this.box.value = text;
+    this.search();
+  }
+
+  search(): void {
+    const chart = this.#chart;
+    const query = readQuery(this.box.value);
+    this.#place = -1;
+    chart.finding = asks(query) ? find(chart.timeline, query) : null;
+    if (query.at !== null) chart.instant = Math.min(chart.view.last, chart.view.first + query.at);
+    const said: string[] = [];
+    if (query.wrong !== null) said.push(`“${query.wrong}” is no term. ${HINT}.`);
+    if (chart.finding) {
+      const { found, total } = chart.finding;
+      said.push(found.length === 0 ? "Nothing matches." : `${exact(found.length)} bars, ${time(total)} together.`);
+    }
+    this.result.textContent = said.join(" ");
+    if (chart.onlyFound) chart.relayout();
+    chart.changed();
+  }
+
+  /** Goes to the next bar that was found, from the picked one or from the left of what is shown. */
+  next(by: number): void {
+    const chart = this.#chart;
+    const found = chart.finding?.found ?? [];
+    if (found.length === 0) return;
+    if (this.#place < 0) {
+      const from = found.findIndex(({ lane, i }) => lane.to(i) > chart.view.from);
+      this.#place = by > 0 ? Math.max(0, from) : found.length - 1;
+    } else this.#place = (this.#place + by + found.length) % found.length;
+    const spot = found[this.#place];
+    if (!spot) return;
+    chart.pick(spot, true);
+    if (chart.picked) chart.live.textContent = describe(chart, chart.picked);
+    const total = chart.finding?.total ?? 0;
+    this.result.textContent = `${exact(this.#place + 1)} of ${exact(found.length)} bars, ${time(total)} together.`;
+  }
+
+  #filter(): void {
+    this.#chart.onlyFound = this.#only.checked;
+    this.#chart.relayout();
+    this.#chart.changed();
+  }
+}

@@ -1,0 +1,281 @@
+/** The first section of a page: the timeline with its tools, and the details of what is chosen. */
+import { el, section } from "../dom";
+import { exact, time } from "../format";
+import type { PageData } from "../types";
+import { kindOf, ranAt, sums } from "./answers";
+import { Chart } from "./chart";
+import { copyTools } from "./copies";
+import type { Timeline } from "./data";
+import { Details, describe, type More } from "./details";
+import { digest, readFragment, type Seen, writeFragment } from "./fragment";
+import { keyList, listenKeys } from "./keys";
+import type { Lane } from "./lane";
+import type { Picked } from "./paint";
+import { listen } from "./pointer";
+import { SearchBox } from "./search_box";
+import { shownTable } from "./shown";
+import type { Marks } from "./strips";
+
+/** What the rest of the page stores in the address. */
+export interface PageState {
+  read(): Record<string, string>;
+  write(state: Record<string, string>): void;
+  onChange(listener: () => void): void;
+}
+
+const LATER = 250;
+
+export interface Options {
+  name: string;
+  marks: Marks;
+  log: PageData["log"];
+  page: PageState;
+  more: (chart: Chart, picked: Picked) => More[];
+  /** The longest times without a console line. */
+  gaps: { start_ns: number[]; end_ns: number[]; gap_ns: number[] };
+  lead: string;
+}
+
+function tool(text: string, label: string, act: () => void): HTMLElement {
+  const button = el(
+    "button",
+    { type: "button", "aria-label": text.length > 1 ? undefined : label, title: label },
+    text,
+  );
+  button.addEventListener("click", act);
+  return button;
+}
+
+export function timelineSection(timeline: Timeline, options: Options): { element: HTMLElement; chart: Chart } {
+  const chart = new Chart(timeline, options.marks, options.log);
+  const { view } = chart;
+  const search = new SearchBox(chart);
+  const status = el("p", { class: "count", role: "status" });
+  const keys = el("details", { class: "tl-help" }, el("summary", {}, "Keys"), keyList());
+  const mode = el(
+    "button",
+    { type: "button", "aria-pressed": "false", title: "Drag selects a stretch of time; without it, Shift and drag" },
+    "Select by dragging",
+  );
+  mode.addEventListener("click", () => {
+    const on = mode.getAttribute("aria-pressed") !== "true";
+    mode.setAttribute("aria-pressed", String(on));
+    chart.canvas.classList.toggle("selects", on);
+  });
+  const zoom = (factor: number): void => {
+    const middle = (view.from + view.to) / 2;
+    chart.show(middle - (view.length * factor) / 2, middle + (view.length * factor) / 2);
+  };
+  const fit = (): void => {
+    const { selection, picked } = chart;
+    if (selection) chart.fit(...selection);
+    else if (picked) chart.fit(picked.row.lane.from(picked.i), picked.row.lane.to(picked.i));
+  };
+  let gap = -1;
+  const nextGap = (): void => {
+    const order = options.gaps.gap_ns
+      .map((_, i) => i)
+      .sort((a, b) => (options.gaps.gap_ns[b] ?? 0) - (options.gaps.gap_ns[a] ?? 0));
+    if (order.length === 0) {
+      status.textContent = "The console has no two lines with times.";
+      return;
+    }
+    gap = (gap + 1) % order.length;
+    const i = order[gap] ?? 0;
+    const [from, to] = [options.gaps.start_ns[i] ?? 0, options.gaps.end_ns[i] ?? 0];
+    chart.instant = (from + to) / 2;
+    chart.selection = [from, to];
+    chart.fit(from, to);
+    chart.live.textContent = `Gap ${gap + 1} of ${order.length}: ${time(to - from)} without a console line`;
+  };
+  const details = new Details(chart, (picked) => options.more(chart, picked));
+  const restored = keepState(chart, search, options, timeline);
+  const tools = el(
+    "div",
+    { class: "toolbar tl-tools" },
+    search.element,
+    el(
+      "div",
+      { class: "tl-buttons" },
+      tool("−", "Zoom out", () => zoom(2)),
+      tool("+", "Zoom in", () => zoom(0.5)),
+      tool("Fit", "Fit the selection or the bar (f)", fit),
+      tool("Whole boot", "Show the whole boot (0)", () => chart.show(view.first, view.last)),
+      tool("Next gap", "The longest times without a console line (g)", nextGap),
+      mode,
+      ...copyTools(chart, options.name, restored.address, status),
+    ),
+    status,
+  );
+  listen(chart, () => mode.getAttribute("aria-pressed") === "true");
+  listenKeys(chart, {
+    describe: (picked) => describe(chart, picked),
+    next: (by) => search.next(by),
+    gap: nextGap,
+    help: () => {
+      keys.open = true;
+      keys.querySelector("summary")?.focus();
+    },
+  });
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+    if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    search.box.focus();
+  });
+  const element = section(
+    "timeline",
+    "Timeline",
+    options.lead,
+    tools,
+    chart.element,
+    chart.live,
+    legend(timeline),
+    details.element,
+    leftOut(timeline),
+    shownTable(chart),
+    keys,
+  );
+  chart.relayout();
+  restored.restore();
+  details.draw();
+  if (restored.other) status.textContent = "This link was made for other data than those of this page.";
+  Object.assign(element, { firstlight: answersOf(chart) });
+  return { element, chart };
+}
+
+/** What a script may ask the section's element, as `firstlight`: for tests, benches and whoever drives the page. */
+function answersOf(chart: Chart) {
+  const { timeline } = chart;
+  const name = (lane: Lane, i: number): string => timeline.names[lane.named(i)] ?? "";
+  return {
+    ranAt: (time: number) =>
+      ranAt(timeline, time).map(({ track, lane, i }) => [
+        track.group,
+        kindOf(track),
+        name(lane, i),
+        lane.from(i),
+        lane.to(i),
+      ]),
+    sums: (from: number, to: number) => sums(timeline, from, to),
+    shown: () => [chart.view.from, chart.view.to],
+    picked: () => (chart.picked ? name(chart.picked.row.lane, chart.picked.i) : null),
+    selection: () => chart.selection,
+    /** Where the bar of a name is drawn, in pixels of the window. */
+    placeOf: (wanted: string, group?: string) => placeOf(chart, wanted, group),
+    drawn: () => chart.drawn,
+  };
+}
+
+function placeOf(chart: Chart, wanted: string, group?: string): [number, number] | null {
+  const box = chart.canvas.getBoundingClientRect();
+  for (const { track, lane, y, height, folded, life } of chart.layout.rows) {
+    if (folded || life || (group !== undefined && track.group !== group && track.label !== group)) continue;
+    for (let i = 0; i < lane.size; i++) {
+      if (chart.timeline.names[lane.named(i)] !== wanted) continue;
+      const [from, to] = [Math.max(chart.view.from, lane.from(i)), Math.min(chart.view.to, lane.to(i))];
+      return [box.left + chart.view.x((from + to) / 2), box.top + y - chart.pane.scrollTop + height / 2];
+    }
+  }
+  return null;
+}
+
+/** The bars that a page has no place for. */
+function leftOut(timeline: Timeline): HTMLElement | null {
+  const count = timeline.tracks.reduce((sum, track) => sum + track.left_out, 0);
+  if (count === 0) return null;
+  const sum = timeline.tracks.reduce((total, track) => total + track.left_out_ns, 0);
+  const text = `${exact(count)} of the shortest bars, ${time(sum)} together, are not in this page; the bundle has all.`;
+  return el("p", { class: "note" }, text);
+}
+
+function legend(timeline: Timeline): HTMLElement {
+  const looks = new Set<number>();
+  let critical = false;
+  for (const track of timeline.tracks) {
+    for (const lane of track.lanes) {
+      for (let i = 0; i < lane.size; i++) {
+        looks.add(lane.lookOf(i));
+        critical ||= lane.isCritical(i);
+      }
+    }
+  }
+  const texts: [boolean, string, string][] = [
+    [critical, "critical", "on the critical path"],
+    [looks.has(12), "running", "had the processor"],
+    [looks.has(8), "life", "existed"],
+    [looks.has(11), "waiting", "waiting or idle"],
+    [looks.has(10), "deferred", "deferred or held back"],
+    [looks.has(13), "call", "system call"],
+    [looks.has(9), "work", "at work"],
+  ];
+  const items = texts
+    .filter(([shown]) => shown)
+    .map(([, key, text]) => el("li", {}, el("span", { class: `tl-sample of-${key}` }), text));
+  return el("ul", { class: "legend", "aria-label": "Colours of the timeline" }, ...items);
+}
+
+/** Keeps the state in the address: read before the first drawing, written shortly after each change. */
+function keepState(
+  chart: Chart,
+  search: SearchBox,
+  options: Options,
+  timeline: Timeline,
+): { restore: () => void; address: () => string; other: boolean } {
+  const boot = digest(
+    `${options.name}\0${timeline.names.join("\0")}\0${timeline.first}\0${timeline.last}\0${timeline.tracks.length}`,
+  );
+  const atFirst = [...chart.folded].sort().join("~");
+  const seen = (): Seen => {
+    const { view, picked } = chart;
+    const folded = [...chart.folded].sort();
+    const track = picked ? timeline.tracks.indexOf(picked.row.track) : -1;
+    return {
+      view: view.from === view.first && view.to === view.last ? null : [view.from, view.to],
+      selection: chart.selection,
+      instant: chart.instant,
+      picked: picked ? [track, picked.row.track.lanes.indexOf(picked.row.lane), picked.i] : null,
+      query: search.text,
+      folded: folded.join("~") === atFirst ? null : folded,
+      page: options.page.read(),
+      boot,
+    };
+  };
+  const address = (): string => location.href.replace(/#.*$/, "") + writeFragment(seen());
+  let timer = 0;
+  const later = (): void => {
+    clearTimeout(timer);
+    timer = window.setTimeout(() => history.replaceState(null, "", writeFragment(seen())), LATER);
+  };
+  const given = readFragment(location.hash);
+  const apply = (state: Seen): void => {
+    if (state.folded) {
+      chart.folded.clear();
+      for (const key of state.folded) chart.folded.add(key);
+      chart.relayout();
+    }
+    if (state.view) chart.view.show(...state.view);
+    chart.selection = state.selection;
+    chart.instant = state.instant;
+    const [track, lane, i] = state.picked ?? [-1, -1, -1];
+    const found = timeline.tracks[track]?.lanes[lane];
+    if (found && i >= 0 && i < found.size) {
+      const row = chart.layout.rows.find((each) => each.lane === found);
+      chart.picked = row ? { row, i } : null;
+    }
+    options.page.write(state.page);
+    search.text = state.query;
+    if (state.query.includes("at:")) chart.instant = state.instant;
+    chart.changed();
+  };
+  const restore = (): void => {
+    if (given) apply(given);
+    chart.onChange(later);
+    options.page.onChange(later);
+    addEventListener("hashchange", () => {
+      const state = readFragment(location.hash);
+      if (state) apply(state);
+    });
+  };
+  return { restore, address, other: given !== null && given.boot !== null && given.boot !== boot };
+}

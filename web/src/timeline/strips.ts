@@ -1,0 +1,134 @@
+/** What stands above the tracks: the overview of the whole boot, the ruler, and the console. */
+import { time, words } from "../format";
+import { consoleLine } from "../text";
+import { counted, type Timeline } from "./data";
+import { LOOK } from "./lane";
+import type { Palette } from "./palette";
+import type { Target } from "./target";
+import { View } from "./view";
+
+export const RULER = 42;
+export const OVERVIEW = 44;
+const TICK_ROW = 24;
+const LETTER = 6;
+
+/** A tick with as many digits as its step needs. */
+export function tickText(ns: number, step: number): string {
+  if (step >= 1e6) return `${(ns / 1e9).toFixed(Math.max(0, Math.min(3, Math.ceil(9 - Math.log10(step)))))} s`;
+  if (step >= 1e3) return `${(ns / 1e6).toFixed(Math.max(0, Math.min(3, Math.ceil(6 - Math.log10(step)))))} ms`;
+  return `${(ns / 1e3).toFixed(3)} µs`;
+}
+
+export interface Instants {
+  time_ns: (number | null)[];
+  text: string[];
+}
+
+export interface Marks {
+  time_ns: (number | null)[];
+  mark: string[];
+}
+
+/** The ruler with its ticks and marks, and below it a tick for each console line, as text where it fits. */
+export function paintRuler(t: Target, view: View, ticks: number[], marks: Marks, log: Instants, p: Palette): void {
+  t.rect(0, 0, view.width, TICK_ROW, p.faint);
+  t.rect(0, TICK_ROW, view.width, RULER - TICK_ROW, p.sheet);
+  const step = (ticks[1] ?? 1e9) - (ticks[0] ?? 0) || 1e9;
+  for (const tick of ticks) {
+    const x = Math.round(view.x(tick));
+    t.rect(x, 15, 1, 9, p.soft);
+    const text = tickText(tick, step);
+    if (x + t.widthOf(text) + 6 < view.width) t.text(x + 3, 13, text, p.ink);
+  }
+  marks.time_ns.forEach((at) => {
+    if (at === null || at < view.from || at > view.to) return;
+    t.rect(view.x(at) - 1, 19, 3, 5, p.critical);
+  });
+  paintConsole(t, view, log, p);
+  t.rect(0, 0, view.gutter, RULER, p.faint);
+  t.text(10, 15, `${time(view.length)} shown`, p.ink);
+  if (log.time_ns.length > 0) t.text(10, 37, "Console", p.ink);
+}
+
+function paintConsole(t: Target, view: View, log: Instants, p: Palette): void {
+  let last = Number.NEGATIVE_INFINITY;
+  for (let i = firstAt(log.time_ns, view.from); i < log.time_ns.length; i++) {
+    const at = log.time_ns[i];
+    if (at === null || at === undefined) continue;
+    if (at > view.to) break;
+    const x = view.x(at);
+    if (x - last < 1) continue;
+    last = x;
+    t.rect(x, TICK_ROW + 3, 1, 12, p.console);
+    const next = log.time_ns[i + 1];
+    const room = (next === null || next === undefined ? view.width : Math.min(view.width, view.x(next))) - x;
+    if (room < 60) continue;
+    const text = consoleLine(log.text[i] ?? "").replace(/^\[ *[\d.]+\] /, "");
+    const letters = Math.floor((room - 8) / LETTER);
+    t.text(x + 4, 37, text.length > letters ? `${text.slice(0, letters - 1)}…` : text, p.ink);
+  }
+}
+
+/** The first entry from an instant on; entries without a time count as earlier. */
+function firstAt(times: (number | null)[], from: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? Number.NEGATIVE_INFINITY) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The whole boot: its phases, and how busy the other tracks are. */
+export function paintOverview(t: Target, timeline: Timeline, width: number, gutter: number, p: Palette): void {
+  const view = new View(timeline.first, timeline.last);
+  view.width = width;
+  view.gutter = gutter;
+  t.rect(0, 0, width, OVERVIEW, p.sheet);
+  const phases = timeline.tracks.find((track) => track.role === "phases");
+  for (const lane of phases?.lanes ?? []) {
+    for (let i = 0; i < lane.size; i++) {
+      const x = view.x(lane.from(i));
+      const wide = Math.max(0.5, view.x(lane.to(i)) - x - 0.5);
+      t.bar(x, 2, wide, 15, lane.lookOf(i), 1);
+      const name = words(timeline.names[lane.named(i)] ?? "");
+      if (t.widthOf(name) + 6 < wide) t.text(x + 3, 14, name, p.onBar);
+    }
+  }
+  const busy = new Float64Array(Math.ceil(view.room));
+  for (const track of timeline.tracks) {
+    if (track.role === "phases" || track.role === "path") continue;
+    for (const lane of counted(track)) {
+      if (lane.size > 0 && lane.lookOf(0) === LOOK.life) continue;
+      for (let x = 0; x < busy.length; x++) {
+        const from = view.time(gutter + x);
+        busy[x] = (busy[x] ?? 0) + lane.covered(from, from + view.pixel) / view.pixel;
+      }
+    }
+  }
+  const most = busy.reduce((high, value) => Math.max(high, value), 1);
+  busy.forEach((value, x) => {
+    const height = Math.round(Math.sqrt(value / most) * 22);
+    if (height > 0) t.rect(gutter + x, OVERVIEW - 2 - height, 1, height, p.soft);
+  });
+  t.text(10, 14, "Whole boot", p.soft);
+  t.text(10, 36, "At work", p.soft);
+}
+
+/** The frame around what is shown, over the overview. */
+export function paintWindow(context: CanvasRenderingContext2D, shown: View, p: Palette): void {
+  const whole = new View(shown.first, shown.last);
+  whole.width = shown.width;
+  whole.gutter = shown.gutter;
+  const [from, to] = [whole.x(shown.from), whole.x(shown.to)];
+  context.globalAlpha = 0.55;
+  context.fillStyle = p.sheet;
+  context.fillRect(shown.gutter, 0, from - shown.gutter, OVERVIEW);
+  context.fillRect(to, 0, shown.width - to, OVERVIEW);
+  context.globalAlpha = 1;
+  context.strokeStyle = p.edge;
+  context.lineWidth = 1.5;
+  context.strokeRect(from + 0.75, 1, Math.max(2, to - from - 1.5), OVERVIEW - 2);
+}

@@ -1,0 +1,250 @@
+import { describe, expect, it } from "vitest";
+import { nearestEdge, ranAt, sums } from "../src/timeline/answers";
+import { readTimeline, type Timeline, type TrackDescription } from "../src/timeline/data";
+import { find, readQuery, readTime } from "../src/timeline/find";
+import { readFragment, writeFragment } from "../src/timeline/fragment";
+import { Lane } from "../src/timeline/lane";
+import { layOut, type Row } from "../src/timeline/layout";
+import { paintRow, pixelEnd, type Scene } from "../src/timeline/paint";
+import type { Palette } from "../src/timeline/palette";
+import type { Target } from "../src/timeline/target";
+import { View } from "../src/timeline/view";
+
+/** Numbers from 0 to 1 that are the same in every run. */
+function chance(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** A lane of bars, most of them tiny, some wide, some points, with gaps of all sizes. */
+function invented(seed: number, size: number): Lane {
+  const next = chance(seed);
+  const start = new Float64Array(size);
+  const end = new Float64Array(size);
+  let at = 0;
+  for (let i = 0; i < size; i++) {
+    at += Math.floor(10 ** (next() * 4)) * (next() < 0.3 ? 0 : 1);
+    start[i] = at;
+    at += next() < 0.1 ? 0 : Math.floor(10 ** (next() * (next() < 0.05 ? 6 : 3)));
+    end[i] = at;
+  }
+  return new Lane(start, end, new Uint32Array(size), new Uint8Array(size));
+}
+
+function track(over: Partial<Timeline["tracks"][number]> & { lanes: Lane[] }): Timeline["tracks"][number] {
+  const plain = { group: "Boot", label: "Track", role: "", parent: -1, note: "", beside: false };
+  return { ...plain, left_out: 0, left_out_ns: 0, ...over };
+}
+
+/** What a target is given, without drawing. */
+class Recorder implements Target {
+  bars: [number, number, number][] = [];
+  bar(x: number, _y: number, width: number, _height: number, _look: number, strength: number): void {
+    this.bars.push([x, width, strength]);
+  }
+  rect(): void {}
+  frame(): void {}
+  text(): void {}
+  widthOf(text: string): number {
+    return text.length * 6;
+  }
+}
+
+function sceneOf(lane: Lane, view: View): [Scene, Row] {
+  const row: Row = { track: track({ lanes: [lane] }), lane, y: 0, height: 16, life: false, folded: false };
+  const palette = { bars: [], patterns: [] } as unknown as Palette;
+  const layout = { rows: [row], heads: [], height: 16 };
+  const scene = {
+    layout,
+    view,
+    names: ["a"],
+    palette,
+    ticks: [],
+    selection: null,
+    instant: null,
+    hits: null,
+    picked: null,
+  };
+  return [scene, row];
+}
+
+describe("the drawing of a lane", () => {
+  it("covers what drawing every bar would cover, to the pixel and in sum, at any zoom", () => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const lane = invented(seed, 400);
+      const next = chance(seed + 1000);
+      const last = lane.to(lane.size - 1);
+      const view = new View(0, last);
+      view.width = 500;
+      view.gutter = 100;
+      const from = next() * last;
+      view.show(from, from + last * 10 ** (-3 * next()));
+      const [scene, row] = sceneOf(lane, view);
+      const target = new Recorder();
+      paintRow(target, scene, row, 0);
+      const drawn = new Uint8Array(402);
+      for (const [x, width] of target.bars) {
+        const high = Math.min(401, Math.ceil(x - 100 + width - 1e-6));
+        for (let pixel = Math.max(0, Math.floor(x - 100 + 1e-6)); pixel < high; pixel++) drawn[pixel] = 1;
+      }
+      for (let i = 0; i < lane.size; i++) {
+        const [a, b] = [view.x(lane.from(i)) - 100, view.x(lane.to(i)) - 100];
+        if (b <= 0.5 || a >= 399.5) continue;
+        // Every bar has ink where it lies: at its middle, or in the pixel that it begins in.
+        const middle = Math.floor(Math.max(0, Math.min(399, b - a < 1 ? a : (Math.max(0, a) + Math.min(400, b)) / 2)));
+        expect(drawn[middle], `seed ${seed} bar ${i}`).toBe(1);
+      }
+      // No ink where nothing lies: a blank stretch of three pixels stays blank in its middle.
+      for (let pixel = 1; pixel < 399; pixel++) {
+        const [low, high] = [view.time(100 + pixel - 1), view.time(100 + pixel + 2)];
+        const i = lane.after(low);
+        if (i >= lane.size || lane.from(i) > high) expect(drawn[pixel], `seed ${seed} pixel ${pixel}`).toBe(0);
+      }
+    }
+  });
+
+  it("draws together what begins in one pixel, and counts no bar twice or not at all", () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const lane = invented(seed, 1000);
+      const view = new View(0, lane.to(999));
+      let seen = 0;
+      for (let i = 0; i < lane.size; ) {
+        const next = lane.length(i) < view.pixel ? pixelEnd(lane, view, i) : i + 1;
+        expect(next).toBeGreaterThan(i);
+        // A bar that is drawn together with others is itself narrow.
+        for (let j = i; j < next; j++) expect(next === i + 1 || lane.length(j) <= view.pixel * 1.000001).toBe(true);
+        seen += next - i;
+        i = next;
+      }
+      expect(seen).toBe(lane.size);
+    }
+  });
+});
+
+describe("answers", () => {
+  const [one, other] = [invented(5, 300), invented(6, 300)];
+  const lanes = [one, other];
+  const timeline: Timeline = { first: 0, last: 1e6, names: ["a"], tracks: [track({ lanes })] };
+
+  it("says what ran at an instant as a search through all bars does", () => {
+    const next = chance(9);
+    for (let n = 0; n < 1000; n++) {
+      const time = Math.floor(next() * one.to(299));
+      const every = lanes.flatMap((lane) =>
+        Array.from(lane.start, (start, i) => [start, lane.to(i)]).filter(([a = 0, b = 0]) => a <= time && time < b),
+      );
+      expect(ranAt(timeline, time).map(({ lane, i }) => [lane.from(i), lane.to(i)])).toEqual(every);
+    }
+  });
+
+  it("adds up an interval as a loop over all bars does, and its coverage", () => {
+    const next = chance(3);
+    for (let n = 0; n < 200; n++) {
+      const a = next() * 1e5;
+      const b = a + next() * 1e5;
+      let sum = 0;
+      for (const lane of lanes)
+        for (let i = 0; i < lane.size; i++) sum += Math.max(0, Math.min(b, lane.to(i)) - Math.max(a, lane.from(i)));
+      expect(sums(timeline, a, b).reduce((total, { time }) => total + time, 0)).toBeCloseTo(sum, 4);
+      expect(lanes.reduce((total, lane) => total + lane.covered(a, b), 0)).toBeCloseTo(sum, 4);
+    }
+  });
+
+  it("finds the nearest edge, and none beyond the distance", () => {
+    const edge = one.from(10);
+    expect(nearestEdge({ ...timeline, tracks: [track({ lanes: [one] })] }, edge + 0.2, 1)).toBe(edge);
+    expect(nearestEdge(timeline, 1e12, 5)).toBe(1e12);
+  });
+});
+
+describe("the filter language", () => {
+  it("reads words, bounds, kinds, instants and negations", () => {
+    expect(readQuery('>10ms <1s kind:initcall at:0.8s is:critical -tty "two words" pci')).toMatchObject({
+      least: 1e7,
+      most: 1e9,
+      groups: ["initcall"],
+      at: 8e8,
+      critical: true,
+      without: ["tty"],
+      words: ["two words", "pci"],
+      wrong: null,
+    });
+    expect(readQuery("at:soon").wrong).toBe("at:soon");
+    expect([readTime("3"), readTime("250us"), readTime("1.5ms"), readTime("x")]).toEqual([3e9, 250e3, 1.5e6, null]);
+  });
+
+  it("finds by name, by track and by length, each bar of a copy once", () => {
+    const lane = (name: number, length: number): Lane =>
+      new Lane(new Float64Array([5]), new Float64Array([5 + length]), new Uint32Array([name]), new Uint8Array(1));
+    const tracks = [
+      track({ label: "Initcalls", lanes: [lane(0, 2e7)] }),
+      track({ label: "early", parent: 0, lanes: [lane(0, 2e7)] }),
+      track({ group: "udev", label: "Uevents", lanes: [lane(1, 5)] }),
+    ];
+    const timeline: Timeline = { first: 0, last: 100, names: ["pci_init", "add sda"], tracks };
+    const count = (text: string): number => find(timeline, readQuery(text)).found.length;
+    expect([count("pci"), count("kind:udev"), count(">1ms"), count("-pci"), count("kind:udev pci")]).toEqual([
+      1, 1, 1, 1, 0,
+    ]);
+  });
+});
+
+describe("the columns", () => {
+  const described = {
+    first_ns: -5,
+    last_ns: 400,
+    end_ns: 400,
+    spans: 2,
+    names: ["a", "b"],
+    tracks: [{ ...track({ lanes: [] }), lanes: [2] } as unknown as TrackDescription],
+  };
+
+  it("are differences, lengths, names and looks, from an origin that may be negative", () => {
+    const bytes = new Uint8Array([5, 0xac, 2, 3, 10, 1, 0, 9, 25]);
+    const [lane] = readTimeline(described, bytes).tracks[0]?.lanes ?? [];
+    expect([...(lane?.start ?? [])]).toEqual([0, 300]);
+    expect([...(lane?.end ?? [])]).toEqual([3, 310]);
+    expect([lane?.named(0), lane?.lookOf(1), lane?.isCritical(1)]).toEqual([1, 9, true]);
+  });
+
+  it("that end too early are an error in words", () => {
+    expect(() => readTimeline(described, new Uint8Array([5, 1, 3]))).toThrow("incomplete");
+    const liar = { ...described, tracks: [{ ...described.tracks[0], lanes: [1e9] } as TrackDescription] };
+    expect(() => readTimeline(liar, new Uint8Array(20))).toThrow("incomplete");
+  });
+});
+
+describe("the address", () => {
+  it("gives back what it was given, and ignores what is damaged", () => {
+    const seen = {
+      view: [1, 2e9] as [number, number],
+      selection: [-3, 4] as [number, number],
+      instant: 7,
+      picked: [1, 0, 12] as [number, number, number],
+      query: "kind:initcall <&#",
+      folded: ["g:Boot", "t:3"],
+      page: { unit: "time", phase: "a=b&c" },
+      boot: "0badcafe",
+    };
+    expect(readFragment(writeFragment(seen))).toEqual(seen);
+    expect(readFragment("#flame")).toBeNull();
+    expect(readFragment("#v=NaN~2&s=1&p=x")).toMatchObject({ view: null, selection: null, picked: null });
+  });
+});
+
+describe("the layout", () => {
+  it("folds groups into one row, and details away", () => {
+    const lanes = [invented(1, 3)];
+    const tracks = [track({ label: "Initcalls", lanes }), track({ label: "early", parent: 0, lanes })];
+    const open = layOut(tracks, new Set(), () => true);
+    expect(open.heads.map((head) => head.label)).toEqual(["Boot", "Initcalls", "early"]);
+    expect(layOut(tracks, new Set(["t:0"]), () => true).heads.map((head) => head.label)).toEqual(["Boot", "Initcalls"]);
+    const folded = layOut(tracks, new Set(["g:Boot"]), () => true);
+    expect(folded.heads.map((head) => head.open)).toEqual([false]);
+    expect(folded.rows.every((row) => row.folded)).toBe(true);
+    expect(folded.height).toBeLessThan(open.height);
+  });
+});
