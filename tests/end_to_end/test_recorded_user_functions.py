@@ -30,9 +30,11 @@ PROGRAM = rf"""
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const unsigned char code[] = {{0xb9, {ROUNDS & 255}, {ROUNDS >> 8}, 0, 0, 0xff, 0xc9, 0x75, 0xfc, 0xc3}};
@@ -65,6 +67,12 @@ int main(int argc, char **argv) {{
         unlink("/tmp/gone");
         run(file, MAP_SHARED);
     }}
+    if (!strcmp(what, "unseen")) {{
+        pid_t child = fork();
+        if (child == 0) for (;;);
+        kill(child, SIGKILL);
+        wait(0);
+    }}
     if (!strcmp(what, "thread")) {{
         pthread_t thread;
         pthread_create(&thread, 0, executes, 0);
@@ -74,7 +82,7 @@ int main(int argc, char **argv) {{
 }}
 """
 COMMANDS = (
-    "for sort in anonymous memfd deleted thread; do /bin/shapes $sort; done",
+    "for sort in anonymous memfd deleted unseen thread; do /bin/shapes $sort; done",
     "/bin/bare",
     "cp /bin/busybox \"$(printf '/tmp/a\\nb\\033[31m')\"; \"$(printf '/tmp/a\\nb\\033[31m')\"; true",
     f"i=0; while [ $i -lt {SHORT} ]; do (exit 0); i=$((i+1)); done",
@@ -126,7 +134,7 @@ def test_everything_is_attributed_to_a_process_and_an_executable(boot: Boot) -> 
 def test_a_function_with_a_symbol_has_its_name_and_its_exact_instructions(shapes: pl.DataFrame) -> None:
     spins = shapes.filter(pl.col("function") == "spin_for_a_while")
     # Two instructions a round, and the return; the argument is in its register.
-    assert spins["self_instructions"].to_list() == [2 * ROUNDS + 1] * 4
+    assert spins["self_instructions"].to_list() == [2 * ROUNDS + 1] * 5
     assert spins["source"].unique().to_list() == ["symbol_table"]
     assert spins["build_id"].null_count() == 0
 
@@ -147,6 +155,14 @@ def test_a_thread_that_executes_another_program_has_rows_of_both(boot: Boot, sha
     assert several.height == 1
     images = boot.table("user_functions").filter(pl.col("process") == several["process"][0])
     assert images["image"].unique().sort().to_list()[:2] == ["/bin/busybox", "/bin/shapes"]
+
+
+def test_a_process_that_is_killed_before_it_ran_has_no_user_mode(boot: Boot) -> None:
+    shape = boot.processes().filter(pl.col("arguments") == "/bin/shapes unseen")["process"]
+    child = boot.processes().filter(pl.col("parent") == shape.item()).row(0, named=True)
+    assert (child["status"], child["user_instructions"], child["image"], child["calls"]) == (9, 0, None, 0)
+    assert child["name"] == "shapes"
+    assert 0 < child["kernel_instructions"] == child["instructions"]
 
 
 def test_a_program_without_any_table_has_rows_by_block(boot: Boot) -> None:

@@ -221,9 +221,8 @@ impl<I: Isa> Session<I> {
 
     /// The number of the block of user code at this address, where user code is followed.
     pub fn user_block(&mut self, address: u64) -> Option<u32> {
-        let wanted = self.config.user_functions;
-        let found = self.processes.as_mut().map_or(0, |processes| processes.user_block(address, &mut self.tracker));
-        wanted.then_some(found)
+        let processes = self.processes.as_mut().filter(|_| self.config.user_functions)?;
+        Some(processes.user_block(address, &mut self.tracker))
     }
 
     /// Whether the address lies in the kernel's image.

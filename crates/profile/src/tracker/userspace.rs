@@ -2,7 +2,7 @@
 
 use super::mode::{since, Mode};
 use super::{Role, Tracker};
-use crate::userspace::code::{Block, BlockId, CodeLog, SourceId};
+use crate::userspace::code::{Block, BlockId, CodeLog, SourceId, UserCode};
 use crate::userspace::{Created, Ended, Image, Missing, SystemCall, TextId, Wakeup};
 use firstlight_isa::Isa;
 use firstlight_schema::CodeKind;
@@ -51,9 +51,11 @@ impl<I: Isa> Tracker<I> {
         *if equal { &mut seen.registers_confirmed } else { &mut seen.registers_contradicted } += 1;
     }
 
-    /// Processes cannot be followed, or no further.
+    /// Processes cannot be followed, or no further; nor can user code, which is found by the same means.
     pub fn processes_missing(&mut self, missing: Missing) {
         self.processes.seen.missing.get_or_insert(missing);
+        self.processes.seen.code = UserCode::default();
+        self.code = None;
     }
 
     /// The running task creates another.

@@ -40,6 +40,20 @@ fn every_instruction_is_the_users_the_kernels_or_an_interrupts() {
 }
 
 #[test]
+fn without_processes_no_user_code_is_followed() {
+    let (mut tracker, _) = entered();
+    tracker.follow_user_code();
+    tracker.kernel(1_000);
+    tracker.leave_kernel(1_100);
+    tracker.snapshot(State::Running, &[], 1_200);
+    tracker.processes_missing(crate::userspace::Missing::Types);
+    let mut file = Vec::new();
+    tracker.snapshot(State::Ready, &[], 1_300).write(&mut file).expect("memory is written");
+    let recording = Recording::decode(&file).expect("what was written is read");
+    assert!(!recording.processes.code.followed);
+}
+
+#[test]
 fn a_system_call_has_its_own_instructions_and_no_interrupts() {
     let (mut tracker, function) = entered();
     tracker.kernel(1_000);
