@@ -1,42 +1,73 @@
-"""CPU time of QEMU with the plugin over the same boot without it, in pairs; and whether the guest noticed."""
+"""CPU time of QEMU with the plugin over the same boot without it, and what processes and user functions add to it."""
 
 from __future__ import annotations
 
 import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 
-from measuring.boots import boot, inputs
+from measuring.boots import Cost, boot, inputs
 from measuring.figures import arguments, line, spread, title
 
 from firstlight.errors import FirstlightError
+from firstlight.lab.run.resolve import Inputs
+
+#: Without it in the symbols the plugin follows no processes; all else stays.
+NEEDED_FOR_PROCESSES = "wake_up_new_task"
 
 
-def compare(rootfs: str | None, pairs: int, wanted: str) -> None:
-    """Boot in pairs, plain and recorded in turn, so that a slow spell of the host falls on both."""
-    plain, profiled = inputs(profile=False, rootfs=rootfs), inputs(profile=True, rootfs=rootfs)
-    ratios, plain_s, profiled_s, same = [], [], [], True
-    for number in range(pairs):
-        order = (plain, profiled) if number % 2 == 0 else (profiled, plain)
-        costs = {recipe is profiled: boot(recipe) for recipe in order}
-        plain_s.append(costs[False].cpu_s)
-        profiled_s.append(costs[True].cpu_s)
-        ratios.append(costs[True].cpu_s / costs[False].cpu_s)
-        same &= costs[True].console == costs[False].console
-    line("CPU time of the plain boot", spread(plain_s))
-    line("CPU time of the recording", spread(profiled_s))
-    line("ratio within each pair", spread(ratios, ""), wanted)
-    line("console with against without profile", "identical bytes" if same else "DIFFERS", "identical bytes")
+def without_processes(recipe: Inputs, folder: Path) -> Inputs:
+    """The same recording without processes, system calls and wake-ups."""
+    assert recipe.symbols is not None
+    lines = recipe.symbols.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [each for each in lines if NEEDED_FOR_PROCESSES not in each.split()]
+    assert len(kept) < len(lines)
+    symbols = folder / "kallsyms"
+    symbols.write_text("".join(kept), encoding="utf-8")
+    return replace(recipe, symbols=symbols)
+
+
+def compare(rootfs: str | None, rounds: int, wanted: str, folder: Path) -> None:
+    """Boot every arm in each round, each time in another order, so that a slow spell of the host falls on all."""
+    profiled = inputs(profile=True, rootfs=rootfs)
+    arms = {
+        "plain boot": inputs(profile=False, rootfs=rootfs),
+        "functions and threads": without_processes(profiled, folder),
+        "with processes and system calls": profiled,
+        "with user functions, too": inputs(profile=True, rootfs=rootfs, user_functions=True),
+    }
+    costs: dict[str, list[Cost]] = {name: [] for name in arms}
+    for number in range(rounds):
+        names = list(arms)
+        for name in names[number % len(names) :] + names[: number % len(names)]:
+            costs[name].append(boot(arms[name]))
+
+    def ratio(name: str, base: str, limit: str) -> None:
+        pairs = zip(costs[name], costs[base], strict=True)
+        line(f"{name} / {base}", spread([one.cpu_s / other.cpu_s for one, other in pairs], ""), limit)
+
+    for name, each in costs.items():
+        line(f"CPU time: {name}", spread([cost.cpu_s for cost in each]))
+    plain, functions, processes, user = arms
+    ratio(processes, plain, wanted)
+    ratio(processes, functions, "at most 1.03")
+    ratio(user, functions, "at most 1.08")
+    same = len({cost.console for each in costs.values() for cost in each}) == 1
+    line("consoles of all", "identical bytes" if same else "DIFFER", "identical bytes")
 
 
 def main() -> None:
     """Both user lands."""
     quick = arguments(__doc__ or "").quick
-    title("What the profile costs: default recipe")
-    compare(None, 2 if quick else 7, "at most 1.10")
-    title("What the profile costs: Debian user land with systemd")
-    try:
-        compare("debian", 1 if quick else 5, "at most 1.15")
-    except FirstlightError as error:
-        print(error.report(), file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="firstlight-bench-") as folder:
+        title("What the profile costs: default recipe")
+        compare(None, 2 if quick else 7, "at most 1.10", Path(folder))
+        title("What the profile costs: Debian with systemd")
+        try:
+            compare("debian", 1 if quick else 5, "at most 1.15", Path(folder))
+        except FirstlightError as error:
+            print(error.report(), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -29,9 +29,13 @@ class Cost:
     console: bytes
 
 
-def inputs(*, profile: bool, rootfs: str | None = None, append: str = "", output: str = "a.boot") -> Inputs:
+def inputs(
+    *, profile: bool, rootfs: str | None = None, append: str = "", output: str = "a.boot", user_functions: bool = False
+) -> Inputs:
     """The recipe of a boot, with everything that it needs made beforehand."""
-    return resolve(RecordOptions(output=Path(output), profile=profile, rootfs=rootfs, append=append))
+    return resolve(
+        RecordOptions(output=Path(output), profile=profile, rootfs=rootfs, append=append, user_functions=user_functions)
+    )
 
 
 def boot(recipe: Inputs) -> Cost:
