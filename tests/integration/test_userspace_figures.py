@@ -51,10 +51,35 @@ def test_programs_and_what_belongs_to_none_sum_to_the_boot(tmp_path: Path) -> No
     assert set(userspace_sums(boot, UserspaceKind.SERVICE)) == {"udev-settle.service", "svc.service"}
 
 
-@pytest.mark.parametrize("kind", ["processes", "services", "system_calls", "files"])
+@pytest.mark.parametrize("kind", ["processes", "services", "system_calls", "files", "packages", "user_functions"])
 def test_a_scaling_plan_splits_its_cost_into_them(tmp_path: Path, kind: str) -> None:
     boot = firstlight.open(make_processes(tmp_path))
     assert parts_of(boot, kind) == userspace_sums(boot, UserspaceKind(kind.removesuffix("s").replace("sse", "ss")))
+
+
+def test_packages_and_functions_sum_to_what_was_executed(tmp_path: Path) -> None:
+    boot = firstlight.open(make_processes(tmp_path))
+    packages = userspace_sums(boot, UserspaceKind.PACKAGE)
+    assert sum(packages.values()) == boot.processes()["instructions"].sum()
+    assert {"udev", "[kernel]", "[no package]"} <= set(packages)
+    plain = firstlight.open(make_processes(tmp_path, name="plain.boot", user_code=False))
+    assert userspace_sums(plain, UserspaceKind.PACKAGE) == packages
+    functions = userspace_sums(boot, UserspaceKind.USER_FUNCTION)
+    assert sum(functions.values()) == boot.processes()["user_instructions"].sum()
+    assert functions["malloc"] == 40_000
+
+
+def test_a_gate_has_rules_about_packages(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = _gate(capsys, '[total]\nsoft = "50 %"\n[every_package]\nsoft = "1 %"\n')
+    failed = [check["what"] for check in data["checks"] if check["outcome"] == "regression"]
+    assert (code, failed) == (3, ["package udev"])
+
+
+def test_a_boot_without_user_functions_is_not_judged_by_them(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = _gate(capsys, '[total]\nsoft = "50 %"\n[user_function.malloc]\nsoft = "1 %"\n')
+    (check,) = [check for check in data["checks"] if check["what"] == "user function malloc"]
+    assert (check["outcome"], code) == ("inconclusive", 0)
+    assert "no user functions" in str(check)
 
 
 def test_a_gate_fails_and_names_the_process(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from firstlight.comparison.exact.parts import Parts, added
 from firstlight.comparison.exact.rows import Key
 from invented_processes import TURNS, make_processes
 
-LEVELS = ("processes", "services", "system_calls", "files")
+LEVELS = ("processes", "services", "system_calls", "files", "packages")
 PARTS = ["caused_ns", "moved_ns", "accident_ns"]
 MORE = 40_000_000
 LONGER = [(thread, name, ns + MORE * (name == "udevadm"), *rest) for thread, name, ns, *rest in TURNS]
@@ -65,6 +65,32 @@ def test_the_process_that_executes_more_is_named(pair: tuple[Path, Path]) -> Non
     services = found.table("services").filter(pl.col("change_ns") != 0)
     assert services.select("name", "change_ns").rows() == [("udev-settle.service", MORE)]
     assert _exact(found).causes[0].names == ("udevadm",)
+
+
+def test_the_package_that_executes_more_is_named(pair: tuple[Path, Path]) -> None:
+    changed = firstlight.compare(*pair).table("packages").filter(pl.col("change_ns") != 0)
+    assert changed.select("name", "kind", "change_ns").rows() == [("udev", "package", MORE)]
+
+
+def test_the_functions_of_user_mode_that_changed_are_named(tmp_path: Path) -> None:
+    one, other = (make_processes(tmp_path, name=name) for name in ("a.boot", "b.boot"))
+    moved = pl.when(pl.col("row") < 2).then(pl.when(pl.col("row") == 0).then(50_000).otherwise(-50_000)).otherwise(0)
+    _change(other, "user_functions", self_instructions=pl.col("self_instructions") + moved)
+    found = firstlight.compare(one, other)
+    table = found.table("user_functions")
+    changed = table.filter(pl.col("change_ns") != 0).select("name", "module", "kind", "change_ns").sort("name").rows()
+    assert changed == [
+        ("init+0x401900", "init", "user_function", -50_000), ("main", "init", "user_function", 50_000)
+    ]  # fmt: skip
+    assert table["a_ns"].sum() == found.total.a_ns
+    assert "[outside user mode]" in table["name"]
+
+
+def test_a_level_that_only_one_boot_has_is_not_compared(pair: tuple[Path, Path]) -> None:
+    _change(pair[1], "packages", package=pl.col("package"))
+    assert "packages" in firstlight.compare(*pair).tables
+    write_table(pair[1], "packages", pl.read_parquet(pair[1] / "packages.parquet").clear())
+    assert not {"packages", "user_functions"} & set(firstlight.compare(*pair).tables)
 
 
 def test_work_that_another_process_does_has_moved(tmp_path: Path) -> None:

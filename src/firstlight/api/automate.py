@@ -176,7 +176,8 @@ def read_history(
     """Read a series of a history, with its changes.
 
     :param history: a DuckDB file, or a directory of bundles.
-    :param kind: `total`, `phase`, `function`, `process` (by program), `service` or `system_call`.
+    :param kind: `total`, `phase`, `function`, `process` (by program), `service`, `system_call`, `package` or
+        `user_function`.
     :param name: the name of the phase or function.
     :param testbed: the testbed to show, such as `testbed 1`; by default that of the newest boot.
     :raises UsageError: when the history is empty or has no such series.

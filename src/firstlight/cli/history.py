@@ -22,7 +22,7 @@ TestbedName = Annotated[
     str | None,
     typer.Option("--testbed", metavar="NAME", help="The testbed to read (default: that of the newest boot)."),
 ]
-Kind = Literal["total", "phase", "function", "process", "service", "system_call"]
+Kind = Literal["total", "phase", "function", "process", "service", "system_call", "package", "user_function"]
 
 #: The exit code where `--fail` has nothing to judge by.
 _UNDECIDED = 5
@@ -60,7 +60,8 @@ def show(
     history: HistoryPath,
     kind: Annotated[Kind, typer.Option(help="The series to show.")] = "total",
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The name of the phase, function, program, unit or call.")
+        str | None,
+        typer.Option(metavar="NAME", help="The name of the phase, function, program, unit, call or package."),
     ] = None,
     limit: Annotated[
         int, typer.Option("-n", "--limit", min=1, help="Maximum number of points; the newest are shown.")

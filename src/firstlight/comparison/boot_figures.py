@@ -166,7 +166,9 @@ def _merged(rows: list[PhaseFigures]) -> list[PhaseFigures]:
 def _userspace(boot: Boot, unreliable: Mapping[Concern, str]) -> dict[UserspaceKind, dict[str, int]]:
     if Concern.PROCESSES in unreliable or boot.table("processes").is_empty() or boot.manifest.mode != "exact":
         return {}
-    return {kind: userspace_sums(boot, kind) for kind in STORED}
+    sums = {kind: userspace_sums(boot, kind) for kind in STORED}
+    followed = {UserspaceKind.PACKAGE, UserspaceKind.USER_FUNCTION}
+    return {kind: names for kind, names in sums.items() if names or kind not in followed}
 
 
 def _functions(boot: Boot) -> dict[str, int]:

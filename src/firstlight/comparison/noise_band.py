@@ -31,7 +31,7 @@ FEWEST = 8
 BAND_KIND: Literal["noise_band"] = "noise_band"
 #: The same up to schema 2 of bundles.
 _OLD_KIND = "nuisance"
-LEVELS = ("phases", "initcalls", "functions", "processes", "services", "system_calls")
+LEVELS = ("phases", "initcalls", "functions", "processes", "services", "system_calls", "packages", "user_functions")
 
 
 class Range(FrozenModel):

@@ -71,6 +71,8 @@ class Stage(PlanSection):
     service: str | None = Field(default=None, description="what the processes of a unit executed instead")
     system_call: str | None = Field(default=None, description="what the kernel executed for a system call instead")
     file: str | None = Field(default=None, description="what it executed for system calls on a path instead")
+    package: str | None = Field(default=None, description="what the programs of a package executed instead")
+    user_function: str | None = Field(default=None, description="what a function of user mode executed instead")
     of: str | None = Field(default=None, description="a row above: this one is shown as a share of it")
 
     @model_validator(mode="after")

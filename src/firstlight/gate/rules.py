@@ -77,6 +77,12 @@ class Rules(FrozenModel):
     service: dict[str, GateLimits] = Field(default_factory=dict)
     every_system_call: GateLimits = Field(default_factory=GateLimits, description="for the kernel's part of each call")
     system_call: dict[str, GateLimits] = Field(default_factory=dict)
+    every_package: GateLimits = Field(default_factory=GateLimits, description="for the programs of each package")
+    package: dict[str, GateLimits] = Field(default_factory=dict)
+    every_user_function: GateLimits = Field(
+        default_factory=GateLimits, description="for each function of user mode, of boots with `--user-functions`"
+    )
+    user_function: dict[str, GateLimits] = Field(default_factory=dict)
     budget: Budget | None = None
     health: HealthRule = Field(default_factory=HealthRule)
 

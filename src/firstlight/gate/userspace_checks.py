@@ -1,4 +1,4 @@
-"""The rules about what user mode executed: processes by program, services, system calls."""
+"""The rules about what user mode executed: processes by program, services, system calls, packages, functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ _LEVELS = {
     UserspaceKind.PROCESS: "processes",
     UserspaceKind.SERVICE: "services",
     UserspaceKind.SYSTEM_CALL: "system_calls",
+    UserspaceKind.PACKAGE: "packages",
+    UserspaceKind.USER_FUNCTION: "user_functions",
 }
+
+#: What a boot lacks that has no figure of a kind, where it is not processes.
+_MISSING = {UserspaceKind.PACKAGE: "packages", UserspaceKind.USER_FUNCTION: "user functions"}
 
 
 def userspace_checks(
@@ -47,7 +52,7 @@ def userspace_checks(
             limits = named.get(name, every)
             if (missing := next((s.boot for s in (*baseline, *measured) if kind not in s.userspace), None)) is not None:
                 checks.append(Check("soft", _what(kind, name), "inconclusive",
-                                    f"not judged: `{missing}` has no processes"))  # fmt: skip
+                                    f"not judged: `{missing}` has no {_MISSING.get(kind, 'processes')}"))  # fmt: skip
                 continue
             before, after = ([s.userspace[kind].get(name, 0) for s in side] for side in (baseline, measured))
             reach = 0 if band is None else _reach(band, kind, name)

@@ -16,10 +16,13 @@ from firstlight.history.testbeds import Anchor, TestbedBoots, chained, select_te
 from firstlight.stats.change_points import FENCE, ChangePoint, change_points, regressions
 from firstlight.suggest import unknown_name
 
-Kind = Literal["total", "phase", "function", "process", "service", "system_call"]
+Kind = Literal["total", "phase", "function", "process", "service", "system_call", "package", "user_function"]
 
 #: The kinds of parts, in the order of reports.
-PARTS: tuple[Kind, ...] = ("phase", "function", "process", "service", "system_call")
+PARTS: tuple[Kind, ...] = (
+    *("phase", "function", "process", "service"),
+    *("system_call", "package", "user_function"),
+)
 
 #: A part whose change is less than this share of the whole boot is not looked at.
 PART_FLOOR = 0.001

@@ -64,21 +64,9 @@ def packages(boot: Boot, by: GroupBill = GroupBill.PACKAGE, owners: pl.DataFrame
     >>> packages(firstlight.open(bundle)).height
     0
     """
-    rows = _charges(boot)
+    rows = _bills(boot, owners, _code(boot))
     if rows.is_empty():
         return pl.DataFrame(schema=_SCHEMA)
-    owned = (boot.table("packages") if owners is None else owners).select("package", "version", file="path")
-    user = pl.col("user_instructions").is_not_null()
-    payer = (
-        pl.when(pl.col("file").is_null())
-        .then(pl.lit(Payer.KERNEL))
-        .when(user & pl.col("file").str.contains(LINKER))
-        .then(pl.lit(Payer.LINKER))
-        .when(pl.col("package").is_null())
-        .then(pl.lit(Payer.NO_PACKAGE))
-        .otherwise(pl.lit(Payer.PACKAGE))
-    )
-    rows = rows.join(owned, on="file", how="left").with_columns(payer=payer)
     parts = ("user_instructions", "kernel_instructions")
     sums = rows.group_by(_KEYS[by]).agg(
         pl.col("process").n_unique().cast(pl.Int64).alias("processes"),
@@ -91,6 +79,49 @@ def packages(boot: Boot, by: GroupBill = GroupBill.PACKAGE, owners: pl.DataFrame
     return sums.sort(order, descending=[True, False, False, False]).select(*_SCHEMA)
 
 
+def packages_of_processes(boot: Boot, *, by_code: bool = False) -> pl.DataFrame:
+    """What each process executed for each package: `process`, `name`, `instructions`; nothing without packages.
+
+    `name` is that of the package, or in brackets who pays instead. The sum is that of :func:`packages`.
+
+    :param by_code: a library counts for its own package, which needs user code that was followed; else all of a process
+        counts for its program, so that boots with and without user code have the same figures.
+    :raises BundleError: when a table is missing or damaged.
+
+    >>> import firstlight
+    >>> packages_of_processes(firstlight.open(bundle)).height
+    0
+    """
+    schema = columns("process:int name instructions:int")
+    if boot.table("packages").is_empty():
+        return pl.DataFrame(schema=schema)
+    rows = _bills(boot, None, _code(boot) if by_code else None)
+    if rows.is_empty():
+        return pl.DataFrame(schema=schema)
+    paid = pl.when(pl.col("payer") == Payer.PACKAGE).then("package").otherwise(pl.format("[{}]", "payer"))
+    sums = rows.group_by("process", name=paid).agg(pl.col("instructions").sum())
+    return sums.sort("process", "name").select(*schema)
+
+
+def _bills(boot: Boot, owners: pl.DataFrame | None, code: pl.DataFrame | None) -> pl.DataFrame:
+    """What is to be paid, and who pays."""
+    rows = _charges(boot, code)
+    if rows.is_empty():
+        return rows
+    owned = (boot.table("packages") if owners is None else owners).select("package", "version", file="path")
+    user = pl.col("user_instructions").is_not_null()
+    payer = (
+        pl.when(pl.col("file").is_null())
+        .then(pl.lit(Payer.KERNEL))
+        .when(user & pl.col("file").str.contains(LINKER))
+        .then(pl.lit(Payer.LINKER))
+        .when(pl.col("package").is_null())
+        .then(pl.lit(Payer.NO_PACKAGE))
+        .otherwise(pl.lit(Payer.PACKAGE))
+    )
+    return rows.join(owned, on="file", how="left").with_columns(payer=payer)
+
+
 def _code(boot: Boot) -> pl.DataFrame | None:
     """What each thread executed in user mode by file, where that was followed."""
     code = boot.table("user_functions")
@@ -101,10 +132,9 @@ def _followed(boot: Boot) -> bool:
     return _code(boot) is not None
 
 
-def _charges(boot: Boot) -> pl.DataFrame:
+def _charges(boot: Boot, code: pl.DataFrame | None) -> pl.DataFrame:
     """What is to be paid: `process`, `file`, `instructions`, and those in user mode or else in the kernel."""
     done = work(boot).rename({"image": "file"}).group_by("process", "file").agg(pl.col("instructions").sum())
-    code = _code(boot)
     none = pl.lit(None, pl.Int64)
     if code is None:
         return done.with_columns(user_instructions=none, kernel_instructions=none)

@@ -84,6 +84,27 @@ def user_functions(boot: Boot, process: str | None = None, *, symbols: Path | No
     return found.with_columns(names).select(*_SCHEMA).sort(order, descending=[True, False, False, False])
 
 
+def user_functions_of_threads(boot: Boot) -> pl.DataFrame:
+    """What each thread executed in each function of user mode: `thread`, `name`, `file`, `self_instructions`.
+
+    `name` is as in :func:`user_functions`, `file` the last part of the file's path, or in brackets what else the code
+    stands in.
+
+    :raises BundleError: when a table is missing or damaged.
+
+    >>> import firstlight
+    >>> user_functions_of_threads(firstlight.open(bundle)).height
+    0
+    """
+    table = boot.table("user_functions")
+    rows = table.select("thread", *_PLACE, "self_instructions")
+    names = pl.Series("name", [code_name(row) for row in rows.iter_rows(named=True)], pl.String)
+    file = pl.coalesce(pl.col("file").str.split("/").list.last(), pl.format("[{}]", "kind"))
+    keys = ["thread", "name", "file"]
+    named = rows.with_columns(names, file=file)
+    return named.group_by(keys).agg(pl.col("self_instructions").sum()).sort(keys)
+
+
 def process_work(boot: Boot, process: str | None = None, *, symbols: Path | None = None) -> pl.DataFrame:
     """All that processes executed: their functions in user mode, each system call, and the rest of the kernel.
 

@@ -53,7 +53,8 @@ def parts_by_level(
         elif sides is None or level.name in ("path", "devices", "units"):
             parts = _alike(found, ledger, changes)
         else:
-            basis: Mapping[Any, Parts] = found["processes"] if level.name == "services" else by_class
+            by_process = level.name in ("services", "packages")
+            basis: Mapping[Any, Parts] = found["processes"] if by_process else by_class
             parts = distribute(basis, _cells(sides, level.name, by_class), changes)
         total = added(parts.values())
         if total != ledger.total:
@@ -181,6 +182,14 @@ def _cells(
         if level == "services":
             for (process, service), ns in side.services.items():
                 add(process, service, sign * ns)
+            continue
+        if level == "packages":
+            for (process, package), ns in side.packages.items():
+                add(process, package, sign * ns)
+            continue
+        if level == "user_functions":
+            for (name, key), ns in side.functions.items():
+                add(("user", name), key, sign * ns)
             continue
         of: dict[str, Cells] = {"processes": side.calls, "files": side.paths}
         for (call, key), ns in of.get(level, {}).items():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight.analysis.interval_union import Interval, clipped, merged
+from firstlight.analysis.kernel_phases import UNKNOWN
 from firstlight.analysis.path.critical import CriticalPath, find_path
 from firstlight.analysis.spans import WORK, ancestors, spans_of
 from firstlight.bundle.boot import Boot
@@ -14,7 +15,10 @@ from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.exclusive_time import exclusive_ns
 from firstlight.comparison.exact.level import Level, LevelPart, add_part, make_level, ordered
 from firstlight.comparison.exact.rows import Key, Row, RowDelta
-from firstlight.schema.spans import SpanKind
+from firstlight.schema.spans import CallKind, SpanKind
+
+#: Time in which nothing ran.
+IDLE = "[idle]"
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class _Owners:
 
     def __init__(self, boot: Boot, *, charged: bool) -> None:
         self.path: CriticalPath = find_path(boot, charged=charged, woken=False)
+        self._charged = charged
         self.probes = spans_of(boot, "probe").drop_nulls(["start_ns", "end_ns"])
         self._spans = spans_of(boot, SpanKind.UNIT, SpanKind.INITCALL)
         self._tasks = self._initcall_tasks()
@@ -94,12 +99,15 @@ class _Owners:
         columns = ("kind", "name", "span", "start_ns", "end_ns")
         for kind, name, span, start, end in self.path.rows.select(columns).iter_rows():
             task = self._tasks.get(span) if kind == SpanKind.INITCALL else None
-            if task is None:
+            if self._charged and name == UNKNOWN:
+                # What ran is known, so this is when nothing did.
+                _add(parts, IDLE, CallKind.IDLE, end - start)
+            elif task is None:
                 _add(parts, name, kind, end - start)
-                continue
-            for ran in self.path.processor.between(start, end):
-                own = ran.thread == task
-                _add(parts, name if own else ran.name, kind if own else "running", ran.end - ran.start)
+            else:
+                for ran in self.path.processor.between(start, end):
+                    own = ran.thread == task
+                    _add(parts, name if own else ran.name, kind if own else "running", ran.end - ran.start)
         return parts
 
     def of(self, kind: str) -> dict[Key, LevelPart]:

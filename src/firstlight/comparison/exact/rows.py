@@ -12,7 +12,7 @@ Presence = Literal["only_a", "only_b", "both"]
 
 
 #: Kinds whose names are no function's: nothing in them is a compiler's.
-_AS_THEY_ARE = ("process", "service", "system_call", "file")
+_AS_THEY_ARE = ("process", "service", "system_call", "file", "package", "user_function")
 
 
 class Key(NamedTuple):

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from firstlight.analysis.processes.identity import ProcessName, process_names_of
+from firstlight.analysis.processes.packages import packages_of_processes
 from firstlight.analysis.processes.processes import processes
+from firstlight.analysis.processes.user_functions import user_functions_of_threads
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.exact.level import Level, LevelPart, add_part, make_level
 from firstlight.comparison.exact.rows import Key, Row, RowDelta
@@ -24,6 +26,8 @@ RESTS = {
     "services": "[no service]",
     "system_calls": "[outside system calls]",
     "files": "[no file]",
+    "packages": "[idle, and before the kernel]",
+    "user_functions": "[outside user mode]",
 }
 _PROCESS_FILE = re.compile(r"^/proc/\d+(?=/|$)")
 
@@ -42,6 +46,10 @@ class Userspace:
     """Nanoseconds of the kernel for a system call: by its name, and process."""
     paths: Cells = field(default_factory=lambda: defaultdict(int))
     """The same by name and file."""
+    functions: Cells = field(default_factory=lambda: defaultdict(int))
+    """Nanoseconds in user mode: by the name of the thread, and function."""
+    packages: dict[tuple[Key, Key], int] = field(default_factory=lambda: defaultdict(int))
+    """Nanoseconds by process and package."""
     services: dict[tuple[Key, Key], int] = field(default_factory=lambda: defaultdict(int))
     """Nanoseconds by process and service."""
     first: dict[int, Key] = field(default_factory=dict)
@@ -61,7 +69,8 @@ def userspace_of(a: Boot, b: Boot) -> tuple[Userspace, Userspace] | None:
     if any(boot.table("processes").is_empty() for boot in (a, b)):
         return None
     one, other = process_names_of(a), process_names_of(b)
-    return _userspace(a, one), _userspace(b, matched(one, other))
+    by_code = not any(boot.table("user_functions").is_empty() for boot in (a, b))
+    return _userspace(a, one, by_code), _userspace(b, matched(one, other), by_code)
 
 
 def userspace_levels(sides: tuple[Userspace, Userspace], whole: Row) -> dict[str, Level]:
@@ -71,7 +80,13 @@ def userspace_levels(sides: tuple[Userspace, Userspace], whole: Row) -> dict[str
     """
     a, b = sides
     found = [(name, a.levels[name], b.levels[name], rest) for name, rest in RESTS.items()]
-    return {name: make_level(name, one, other, whole, rest) for name, one, other, rest in found if one or other}
+    # A level that only one of the boots knows is none: packages of a root without a database, functions on request.
+    optional = ("packages", "user_functions")
+    return {
+        name: make_level(name, one, other, whole, rest)
+        for name, one, other, rest in found
+        if (one and other if name in optional else one or other)
+    }
 
 
 def matched(one: dict[int, ProcessName], other: dict[int, ProcessName]) -> dict[int, ProcessName]:
@@ -94,7 +109,7 @@ def matched(one: dict[int, ProcessName], other: dict[int, ProcessName]) -> dict[
     return found
 
 
-def _userspace(boot: Boot, names: dict[int, ProcessName]) -> Userspace:
+def _userspace(boot: Boot, names: dict[int, ProcessName], by_code: bool) -> Userspace:
     keys = {process: Key(name.text, name.parent, "process") for process, name in names.items()}
     found = Userspace(first={number: keys[number] for number in (0, 1) if number in keys})
     found.programs = {
@@ -119,7 +134,29 @@ def _userspace(boot: Boot, names: dict[int, ProcessName]) -> Userspace:
     for process, name, user in threads.iter_rows():
         found.user[name or "", keys[process]] += (user or 0) << shift
     _add_calls(boot, keys, shift, found)
+    _add_packages(boot, keys, shift, found, by_code)
+    _add_functions(boot, shift, found)
     return found
+
+
+def _add_packages(boot: Boot, keys: dict[int, Key], shift: int, found: Userspace, by_code: bool) -> None:
+    for process, name, instructions in packages_of_processes(boot, by_code=by_code).iter_rows():
+        key = Key(name, kind="package")
+        figures = RowDelta(instructions << shift, instructions, 0)
+        add_part(found.levels["packages"], key, name, figures)
+        if process in keys:
+            found.packages[keys[process], key] += figures.ns
+
+
+def _add_functions(boot: Boot, shift: int, found: Userspace) -> None:
+    threads = boot.threads().select("thread", thread_name="name")
+    rows = user_functions_of_threads(boot).join(threads, on="thread", how="left", maintain_order="left")
+    columns = ("thread_name", "name", "file", "self_instructions")
+    for thread, name, file, instructions in rows.select(columns).iter_rows():
+        key = Key(name, file, "user_function")
+        figures = RowDelta(instructions << shift, instructions, 0)
+        add_part(found.levels["user_functions"], key, name, figures)
+        found.functions[thread or "", key] += figures.ns
 
 
 def _add_calls(boot: Boot, keys: dict[int, Key], shift: int, found: Userspace) -> None:

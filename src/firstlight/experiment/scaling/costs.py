@@ -27,6 +27,8 @@ _USERSPACE = {
     "services": UserspaceKind.SERVICE,
     "system_calls": UserspaceKind.SYSTEM_CALL,
     "files": UserspaceKind.FILE,
+    "packages": UserspaceKind.PACKAGE,
+    "user_functions": UserspaceKind.USER_FUNCTION,
 }
 
 
@@ -69,7 +71,7 @@ def parts_of(boot: Boot, kind: str, first: str | None = None, last: str | None =
     """The parts of a boot between two marks, in nanoseconds; what lies in no part is left to the total.
 
     :param kind: `phases`; `functions`, by self time; `initcalls`, by the time until they returned; `processes` by
-        program, `services`, `system_calls` and `files`, by what was executed.
+        program, `services`, `system_calls`, `files`, `packages` and `user_functions`, by what was executed.
 
     >>> import firstlight
     >>> sum(parts_of(firstlight.open(bundle), "phases").values())

@@ -64,9 +64,17 @@ class ScalePlan(PlanSection):
     repeats: int = Field(default=1, ge=1, le=100, description="boots of each size, in live mode")
     seed: int | None = Field(default=None, ge=0, description="of the random order in live mode")
     canary: bool = Field(default=True, description="exact mode: boot the first size twice, to see that it is exact")
-    parts: Literal["phases", "functions", "initcalls", "processes", "services", "system_calls", "files"] = Field(
-        default="phases", description="what the cost is split into"
-    )
+    parts: Literal[
+        "phases",
+        "functions",
+        "initcalls",
+        "processes",
+        "services",
+        "system_calls",
+        "files",
+        "packages",
+        "user_functions",
+    ] = Field(default="phases", description="what the cost is split into")
     base: dict[str, Any] = Field(default_factory=dict, description="the recipe, as of an experiment")
     each: dict[str, Any] = Field(default_factory=dict, description="added once for each of the size")
     configurations: list[dict[str, Any]] = Field(default_factory=list, alias="configuration")

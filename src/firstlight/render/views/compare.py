@@ -38,6 +38,8 @@ TITLES = {
     "services": ("Services, the instructions of their processes", "Service"),
     "system_calls": ("System calls, in the kernel", "Call"),
     "files": ("Files, system calls on them", "File"),
+    "packages": ("Packages, the instructions of their programs", "Package"),
+    "user_functions": ("Functions of user mode, by self", "Function"),
     "path": ("Critical path, elapsed time by owner", "Owner"),
     "devices": ("Devices, time on the critical path", "Device"),
     "units": ("Units, time on the critical path", "Unit"),
