@@ -12,7 +12,7 @@ import pytest
 import firstlight
 from browser.report_page import Show, rewrite
 from browser.timeline_page import TimelineOf
-from bundles import HOSTILE, make_bundle
+from bundles import HOSTILE, make_bundle, write_table
 from firstlight.render.page.html import page_html
 from imported_bundle import make_bare, make_imported
 from invented_processes import make_processes
@@ -290,3 +290,61 @@ def test_a_clock_that_stepped_leaves_the_axis_sound(show: Show, tmp_path: Path) 
     report = show(html=rewrite(page_html(firstlight.open(make_imported(tmp_path))), step))
     start, end = TimelineOf(report).ask("shown")
     assert (start, end) == (0, 4_800_000_000)
+
+
+def test_what_explain_found_stands_on_top_with_its_place(show: Show) -> None:
+    report = show()
+    answers = report.page.locator("#timeline .tl-answers")
+    assert "local APIC timer calibrated by waiting" in answers.inner_text()
+    machine = answers.locator(".of-machine").first
+    assert "the emulated machine’s own" in machine.inner_text()
+    machine.get_by_role("button").click()
+    start, end = TimelineOf(report).ask("selection")
+    shown = TimelineOf(report).ask("shown")
+    assert shown[0] <= start < end <= shown[1]
+
+
+def test_the_sandwich_shows_callers_and_callees_and_the_address_keeps_it(show: Show) -> None:
+    report = show()
+    report.page.get_by_label("Order of the frames").select_option("sandwich")
+    box = report.page.get_by_label("Function of the sandwich")
+    box.fill("mpi_powm")
+    box.press("Enter")
+    sides = report.page.locator("#flame .sandwich .flame")
+    names = [
+        side.locator("g.frame").evaluate_all("all => all.map(e => e.getAttribute('name'))") for side in sides.all()
+    ]
+    assert names[0][:2] == ["mpi_powm", "dh_compute_value"]
+    assert "mpihelp_submul_1" in names[1]
+    report.page.wait_for_timeout(400)
+    assert "m.view=sandwich" in report.page.url
+
+
+def test_print_shows_the_timeline_without_its_tools(show: Show, tmp_path: Path) -> None:
+    report = show(make_imported(tmp_path), dark=True)
+    report.page.emulate_media(media="print")
+    report.page.wait_for_timeout(200)
+    assert report.page.locator("#timeline .tl-canvas").is_visible()
+    assert not report.page.locator("#timeline .tl-buttons").is_visible()
+    assert not report.page.locator("#timeline .tl-search").is_visible()
+
+
+def test_the_timeline_of_400_000_bars_opens_and_says_what_is_left_out(show: Show, tmp_path: Path) -> None:
+    bundle = make_imported(tmp_path)
+    few = pl.read_parquet(bundle / "spans.parquet")
+    number = pl.int_range(400_000, dtype=pl.Int64)
+    many = few.filter(pl.col("kind") == "initcall").head(1).select(
+        pl.exclude("span", "kind", "name", "start_ns", "end_ns", "duration_ns").repeat_by(400_000).explode(),
+    )  # fmt: skip
+    many = many.with_columns(
+        span=number + few.height,
+        kind=pl.lit("uevent"),
+        name=pl.format("work_{}", number % 1000),
+        start_ns=number * 11_000,
+        end_ns=number * 11_000 + 5_000 + number % 1000,
+        duration_ns=5_000 + number % 1000,
+    )
+    write_table(bundle, "spans", pl.concat([few, many.select(few.columns)]))
+    report = show(bundle)
+    assert "of the shortest bars" in report.section("timeline")
+    assert report.page.locator("#timeline .tl-canvas").is_visible()

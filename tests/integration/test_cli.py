@@ -339,3 +339,18 @@ def test_ctrl_c_ends_with_130_and_no_words() -> None:
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (said.returncode, said.stderr) == (130, "")
+
+
+def test_report_of_two_boots_is_one_page(invented_boot: Path, tmp_path: Path) -> None:
+    page = tmp_path / "ab.html"
+    result = command("report", invented_boot, invented_boot, "-o", page, "--align", "ready", "--json")
+    said = json.loads(result.stdout)["data"]
+    assert said == {
+        "boot": str(invented_boot),
+        "other": str(invented_boot),
+        "page": str(page),
+        "bytes": page.stat().st_size,
+    }
+    assert "no mark `raedy`" in command("report", invented_boot, invented_boot, "-o", "-", "--align", "raedy").stderr
+    assert run(["report", str(invented_boot), "--align", "ready"]) == 2
+    assert run(["report", *[str(invented_boot)] * 3]) == 2

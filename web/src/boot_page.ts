@@ -1,7 +1,7 @@
 /** The page of one boot. */
 import { controls } from "./controls";
 import { el } from "./dom";
-import { checksSection, factsSection, initcallsSection, logSection } from "./evidence";
+import { absentLine, checksSection, factsSection, initcallsSection, logSection } from "./evidence";
 import { flameSection } from "./flame";
 import { functionsSection } from "./functions";
 import { header } from "./header";
@@ -44,6 +44,7 @@ export function drawBoot(data: PageData, columns: Uint8Array, page: HTMLElement)
       logSection(data),
       factsSection(data),
       checksSection(data),
+      absentLine(data),
     ),
   );
 }

@@ -27,6 +27,12 @@ export function controls(data: PageData, selection: Selection): HTMLElement {
   const empty: Record<string, boolean> = {
     timeline: data.timeline.tracks.length === 0,
     machine: data.machine === null || data.machine.rows.length === 0,
+    initcalls: data.initcalls.name.length === 0,
+    processes: data.processes.rows === 0,
+    log: data.log.text.length === 0,
+    facts: data.facts.fact.length === 0,
+    flame: data.tree.parent.length === 0,
+    functions: data.functions.name.length === 0,
     devices: data.timing.devices.name.length === 0,
     udev: data.timing.uevents.name.length === 0,
     units: data.timing.units.name.length === 0,

@@ -7,8 +7,9 @@ import { DataTable } from "./table";
 import { block, consoleLine, visible } from "./text";
 import type { Invariant, PageData } from "./types";
 
-export function initcallsSection(data: PageData): HTMLElement {
+export function initcallsSection(data: PageData): HTMLElement | null {
   const { initcalls: spans } = data;
+  if (spans.name.length === 0) return null;
   const length = (i: number): number | null => {
     const [start, end] = [spans.start_ns[i], spans.end_ns[i]];
     return start === null || start === undefined || end === null || end === undefined ? null : end - start;
@@ -34,16 +35,22 @@ export function initcallsSection(data: PageData): HTMLElement {
       { id: "track", title: "Ran on", value: (i) => visible(spans.track[i] ?? "") },
     ],
   });
+  const all = spans.rows ?? spans.name.length;
+  const fewer =
+    all > spans.name.length
+      ? ` The ${exact(spans.name.length)} longest of ${exact(all)} are here; the bundle has all.`
+      : "";
   return section(
     "initcalls",
     "Initcalls",
-    "What the kernel's parts and drivers did when they were set up, one row per call.",
+    `What the kernel's parts and drivers did when they were set up, one row per call.${fewer}`,
     table.element,
   );
 }
 
-export function logSection(data: PageData): HTMLElement {
+export function logSection(data: PageData): HTMLElement | null {
   const { log } = data;
+  if (log.text.length === 0) return null;
   const table = new DataTable<number>({
     label: "Console",
     rows: log.text.map((_, i) => i),
@@ -78,8 +85,9 @@ export function logSection(data: PageData): HTMLElement {
   );
 }
 
-export function factsSection(data: PageData): HTMLElement {
+export function factsSection(data: PageData): HTMLElement | null {
   const { facts } = data;
+  if (facts.fact.length === 0) return null;
   const table = new DataTable<number>({
     label: "Facts",
     rows: facts.fact.map((_, i) => i),
@@ -111,7 +119,7 @@ function brokenText(check: Invariant): string {
   return `${limit}Concerns ${visible(check.concerns)}.${names.length > 0 ? ` Names ${names.join(", ")}${more}.` : ""}`;
 }
 
-export function checksSection(data: PageData): HTMLElement {
+export function checksSection(data: PageData): HTMLElement | null {
   const items = data.invariants.map((check) =>
     el(
       "li",
@@ -123,12 +131,28 @@ export function checksSection(data: PageData): HTMLElement {
       check.holds ? null : el("span", { class: "broken" }, brokenText(check)),
     ),
   );
-  const list =
-    items.length > 0
-      ? el("ul", { class: "checks" }, ...items)
-      : el("p", { class: "note" }, "This boot was recorded without a profile; there is nothing to check.");
+  const list = items.length > 0 ? el("ul", { class: "checks" }, ...items) : null;
   const repeat = data.boot.repeat
     ? el("p", { class: "repeat" }, "This boot again: ", el("code", {}, visible(data.boot.repeat, 5000)))
     : null;
+  if (!list && !repeat) return null;
   return section("checks", "Checks", "What must hold of the profile, tested on this very record.", list, repeat);
+}
+
+/** What a page could show and this boot does not have, in one line. */
+export function absentLine(data: PageData): HTMLElement | null {
+  const { timing } = data;
+  const parts: [number, string][] = [
+    [data.tree.parent.length, "a profile of functions"],
+    [data.initcalls.name.length, "initcalls"],
+    [data.processes.rows, "processes"],
+    [timing.devices.name.length, "probes of devices"],
+    [timing.uevents.name.length, "uevents"],
+    [timing.units.name.length, "units of systemd"],
+    [data.log.text.length, "console lines"],
+    [data.facts.fact.length, "facts"],
+  ];
+  const absent = parts.filter(([count]) => count === 0).map(([, name]) => name);
+  if (absent.length === 0) return null;
+  return el("p", { class: "note", id: "absent" }, `This boot has no record of ${absent.join(", ")}.`);
 }

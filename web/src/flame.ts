@@ -3,9 +3,10 @@
 import { scopeOf } from "./cuts";
 import { el, onWidth, section } from "./dom";
 import { frameCard } from "./flame_card";
-import { amount, exact, share, timeName } from "./format";
+import { amount, exact, share, timeName, type Unit } from "./format";
 import { Icicle, type IcicleModel, searchTools } from "./icicle";
 import { kindFill, kindTitle, swatch } from "./palette";
+import { sandwich } from "./sandwich";
 import type { Selection } from "./selection";
 import { visible } from "./text";
 import { type Frame, frames, kind, label, type Measures, measure, path, search } from "./tree";
@@ -33,6 +34,11 @@ class CallTree implements IcicleModel<Frame> {
       this.#measured = key;
     }
     return frames(this.#data, this.#measures, this.#selection.unit);
+  }
+
+  /** The tree as it is counted now, and its unit. */
+  current(): { root: Frame | null; unit: Unit } {
+    return { root: this.frames(), unit: this.#selection.unit };
   }
 
   order(a: Frame, b: Frame): number {
@@ -95,22 +101,33 @@ function legend(data: PageData): HTMLElement {
   return el("ul", { class: "legend", "aria-label": "Kinds of frames" }, ...items);
 }
 
-export function flameSection(data: PageData, selection: Selection): HTMLElement {
-  if (data.tree.parent.length === 0) {
-    const why = "This boot was recorded without a profile: where in the kernel it went is not known.";
-    return section("flame", "Flame graph", why);
-  }
+export function flameSection(data: PageData, selection: Selection): HTMLElement | null {
+  if (data.tree.parent.length === 0) return null;
   const tree = new CallTree(data, selection);
   const flame = new Icicle("Flame graph of the calling-context tree", tree);
+  const whole = el("div", {}, flame.crumbs, flame.place);
   const order = el("select", { "aria-label": "Order of the frames" });
   order.append(
-    el("option", { value: "first" }, "Ordered by first call"),
-    el("option", { value: "size" }, "Ordered by size"),
+    el("option", { value: "first" }, "Time order, by first call"),
+    el("option", { value: "size" }, "Left-heavy, largest first"),
+    el("option", { value: "sandwich" }, "Sandwich: one function"),
   );
-  order.addEventListener("change", () => {
+  const both = sandwich(() => tree.current());
+  both.element.hidden = true;
+  const choose = (): void => {
     tree.bySize = order.value === "size";
-    flame.draw();
+    both.element.hidden = order.value !== "sandwich";
+    whole.hidden = order.value === "sandwich";
+    if (order.value === "sandwich") both.draw();
+    else flame.draw();
+  };
+  order.addEventListener("change", () => {
+    selection.view = order.value;
   });
+  order.value = selection.view;
+  tree.bySize = order.value === "size";
+  both.element.hidden = order.value !== "sandwich";
+  whole.hidden = order.value === "sandwich";
   const scope = el("p", { class: "note" });
   const told = (): void => {
     const unit = selection.unit === "time" ? timeName(data) : "instructions";
@@ -119,7 +136,8 @@ export function flameSection(data: PageData, selection: Selection): HTMLElement 
   told();
   selection.onChange(() => {
     told();
-    flame.draw();
+    order.value = selection.view;
+    choose();
   });
   onWidth(flame.place, () => flame.draw());
   const { pruning } = data;
@@ -136,8 +154,8 @@ export function flameSection(data: PageData, selection: Selection): HTMLElement 
     lead,
     scope,
     tools,
-    flame.crumbs,
-    flame.place,
+    whole,
+    both.element,
     legend(data),
     el("p", { class: "note" }, rule),
   );

@@ -65,10 +65,8 @@ function average(row: Row, unit: Unit): number | null {
   return total === null || row.count === 0 ? null : total / row.count;
 }
 
-export function functionsSection(data: PageData, selection: Selection): HTMLElement {
-  if (data.functions.name.length === 0) {
-    return section("functions", "Functions", "This boot was recorded without a profile: no function is known.");
-  }
+export function functionsSection(data: PageData, selection: Selection): HTMLElement | null {
+  if (data.functions.name.length === 0) return null;
   const chosen = (): Row[] => {
     const { phases } = scopeOf(data, selection);
     if (phases === null) return rows(data, data.functions);

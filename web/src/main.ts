@@ -26,7 +26,8 @@ import { unpackBytes } from "./timeline/data";
 /** What the page can show; the data say which of it they are. */
 function draw(data: unknown, columns: Uint8Array, page: HTMLElement): void {
   const format = typeof data === "object" && data !== null && "format" in data ? data.format : undefined;
-  if (format === "firstlight-comparison-page") drawComparison(checkComparison(data as Partial<ComparisonPage>), page);
+  if (format === "firstlight-comparison-page")
+    drawComparison(checkComparison(data as Partial<ComparisonPage>), columns, page);
   else if (format === "firstlight-experiment-page")
     drawExperiment(checkExperiment(data as Partial<ExperimentPage>), page);
   else if (format === "firstlight-scale-page") drawScaling(checkScaling(data as Partial<ScalePage>), page);

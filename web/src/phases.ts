@@ -84,8 +84,8 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
     }
     if (w > 30) {
       const texts = [
-        svg("text", { class: "name" }, visible(words(phase.name), 60)),
-        svg("text", {}, share(value, sum)),
+        svg("text", { class: "name", "aria-hidden": true }, visible(words(phase.name), 60)),
+        svg("text", { "aria-hidden": true }, share(value, sum)),
       ];
       texts.forEach((label, line) => {
         label.setAttribute("x", String(x + 7));

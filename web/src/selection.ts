@@ -2,11 +2,13 @@
 import type { Unit } from "./format";
 
 type Listener = () => void;
+const VIEWS = ["first", "size", "sandwich"];
 
 export class Selection {
   #phase: string | null = null;
   #unit: Unit;
   #stretch: readonly [number, number] | null = null;
+  #view = "first";
   #listeners: Listener[] = [];
 
   constructor(unit: Unit) {
@@ -33,6 +35,17 @@ export class Selection {
     this.#tell();
   }
 
+  /** How the flame graph is ordered: by `first` call, by `size`, or as a `sandwich`. */
+  get view(): string {
+    return this.#view;
+  }
+
+  set view(view: string) {
+    if (view === this.#view || !VIEWS.includes(view)) return;
+    this.#view = view;
+    this.#tell();
+  }
+
   set phase(phase: string | null) {
     if (phase === this.#phase) return;
     this.#phase = phase;
@@ -52,11 +65,12 @@ export class Selection {
 
   /** What of it an address holds. */
   read(): Record<string, string> {
-    return { unit: this.#unit, ...(this.#phase === null ? {} : { phase: this.#phase }) };
+    return { unit: this.#unit, view: this.#view, ...(this.#phase === null ? {} : { phase: this.#phase }) };
   }
 
   write(state: Record<string, string>): void {
-    const { unit, phase } = state;
+    const { unit, phase, view } = state;
+    if (view !== undefined) this.view = view;
     if (unit === "time" || unit === "instructions") this.unit = unit;
     this.phase = phase ?? null;
   }

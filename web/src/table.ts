@@ -95,7 +95,11 @@ export class DataTable<Row> {
       el("thead", {}, this.#head),
       this.#body,
     );
-    const frame = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": options.label }, table);
+    const frame = el(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": `Table: ${options.label}` },
+      table,
+    );
     this.element = el("div", { class: "data-table" }, this.#filterBox(), frame, this.#more);
     this.redraw();
   }

@@ -143,6 +143,19 @@ export interface Processes {
   parts: number[][];
 }
 
+/** A known cause that the boot has. */
+export interface Finding {
+  id: string;
+  sort: "cause" | "feature" | "machine";
+  title: string;
+  cost_ns: number;
+  share: number;
+  certainty: string;
+  remedy: string;
+  /** Intervals: start and end in turn. */
+  places: number[];
+}
+
 export interface PageData {
   format: "firstlight-page";
   version: number;
@@ -151,7 +164,7 @@ export interface PageData {
   records: Records;
   marks: Marks;
   phases: Spans;
-  initcalls: Spans;
+  initcalls: Spans & { rows?: number };
   tree: TreeColumns;
   phase_tree: Record<string, PhaseTree>;
   functions: FunctionColumns;
@@ -159,6 +172,7 @@ export interface PageData {
   /** What the emulated machine adds; null of a boot that was not recorded exactly. */
   machine: TableData | null;
   pruning: Pruning;
+  findings: Finding[];
   timeline: TimelineDescription;
   timing: Timing;
   processes: Processes;

@@ -198,6 +198,7 @@ describe("the columns", () => {
     last_ns: 400,
     end_ns: 400,
     spans: 2,
+    bytes: 9,
     names: ["a", "b"],
     tracks: [{ ...track({ lanes: [] }), lanes: [2] } as unknown as TrackDescription],
   };

@@ -35,6 +35,7 @@ class Contexts:
         self._place, self._end = _line(self._parents)
         held, self.is_exact = _held(boot, calls, goal_ns, asleep)
         order = sorted(range(len(held)), key=self._place.__getitem__)
+        self._order = order
         self._sums = [0.0, *accumulate(held[node] for node in order)]
         self._by_name: dict[str, list[int]] = {}
         for node, function in enumerate(self._functions):
@@ -76,6 +77,19 @@ class Contexts:
             callers.add(plain_name(self._functions[above]))
             above = self._parents[above]
         return (under is None or under in callers) and callers.isdisjoint(outside)
+
+    def nodes(self, stretches: Iterable[Stretch]) -> list[int]:
+        """The nodes of stretches, numbered as in `calls`."""
+        return [node for low, high in stretches for node in self._order[low:high]]
+
+    def stack(self, stretch: Stretch) -> list[str]:
+        """The functions of a stretch's first context, from it to the root."""
+        found: list[str] = []
+        node: int | None = self._order[stretch[0]]
+        while node is not None:
+            found.append(plain_name(self._functions[node]))
+            node = self._parents[node]
+        return found
 
     def ns(self, stretches: Iterable[Stretch]) -> int:
         """What the contexts of stretches hold on the critical path."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from firstlight.advise.contexts import Contexts
 from firstlight.advise.entry import Entry, Nature, Remedy
 from firstlight.advise.evidence import Seen, see
 from firstlight.advise.observed import Observed
 from firstlight.advise.price import Cost, Held, price, shared_ns, together
 from firstlight.advise.read import Catalogue, catalogue
+from firstlight.analysis.path.critical import CriticalPath
 from firstlight.bundle.boot import Boot
 
 #: A cause that holds less than this share of the boot is none.
@@ -79,6 +81,8 @@ class Explanation:
     """Causes whose evidence is there, and that hold less than :data:`LEAST_SHARE`."""
     known: Catalogue
     """What was looked for."""
+    contexts: Contexts | None = None
+    """The calling-context tree that evidence points into; none without a profile."""
 
     @property
     def entries(self) -> int:
@@ -91,11 +95,14 @@ class Explanation:
         return next((each for each in every if each.entry.id.lower() == id.lower()), None)
 
 
-def explain(boot: Boot, known: Catalogue | None = None, to: str | None = None) -> Explanation:
+def explain(
+    boot: Boot, known: Catalogue | None = None, to: str | None = None, *, path: CriticalPath | None = None
+) -> Explanation:
     """Look for every entry of a catalogue in a boot.
 
     :param known: the shipped catalogue when not given.
     :param to: the mark or unit that costs are counted until; by default the end of the critical path.
+    :param path: the critical path until there; found when not given.
     :raises BundleError: when the boot has neither a mark nor a unit of that name, or a table cannot be read.
 
     >>> import firstlight
@@ -104,7 +111,7 @@ def explain(boot: Boot, known: Catalogue | None = None, to: str | None = None) -
     ('CAL-03', 'ready')
     """
     known = known or catalogue()
-    observed = Observed(boot, to)
+    observed = Observed(boot, to, path)
     found = [each for entry in known.entries if (each := find(observed, entry)) is not None]
     found.sort(key=lambda each: (-each.cost.system_ns, each.entry.id))
     machine = [each for each in found if each.cost.machine_ns > _MOST_MACHINE * each.cost.ns]
@@ -120,6 +127,7 @@ def explain(boot: Boot, known: Catalogue | None = None, to: str | None = None) -
         machine=tuple(each for each in machine if each.share >= LEAST_SHARE),
         smaller=tuple(each for each in found if each.entry.id not in kept),
         known=known,
+        contexts=observed.contexts,
     )
 
 

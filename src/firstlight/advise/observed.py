@@ -53,14 +53,20 @@ class Row(NamedTuple):
 class Observed:
     """One boot, as the evidence of the catalogue looks at it. Each part is read when an entry asks for it."""
 
-    def __init__(self, boot: Boot, to: str | None = None) -> None:
-        """:param to: the mark or unit that costs are counted until; by default the end of the critical path."""
+    def __init__(self, boot: Boot, to: str | None = None, path: CriticalPath | None = None) -> None:
+        """:param to: the mark or unit that costs are counted until; by default the end of the critical path.
+
+        :param path: the critical path until there, where the caller has it.
+        """
         self.boot = boot
         self._to = to
+        self._path = path
 
     @cached_property
     def path(self) -> CriticalPath | None:
         """The critical path; nothing where the boot has no times."""
+        if self._path is not None:
+            return self._path
         try:
             return find_path(self.boot, self._to)
         except BundleError:

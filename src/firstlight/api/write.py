@@ -34,9 +34,13 @@ class Export:
     """What the format cannot hold."""
 
 
-def page(boot: BootLike) -> str:
-    """A boot as the text of one self-contained HTML page.
+def page(boot: BootLike, other: BootLike | None = None, *, align: str | None = None) -> str:
+    """A boot as the text of one self-contained HTML page; or two boots on one axis, with their comparison.
 
+    :param boot: the boot, or its path.
+    :param other: another boot, which the page compares with the first.
+    :param align: of two boots: the mark that has the same place on both axes; by default the first that both have.
+    :raises UsageError: when one of two boots has no such mark, or `align` is given for one boot.
     :raises BundleError: when a table of the bundle cannot be read.
     :raises LabError: when the page has not been built.
 
@@ -44,19 +48,40 @@ def page(boot: BootLike) -> str:
     >>> firstlight.page(bundle).startswith("<!doctype html>")
     True
     """
-    from firstlight.bundle.open import open
     from firstlight.render.page.html import page_html
 
-    return page_html(open(boot) if isinstance(boot, (str, os.PathLike)) else boot)
+    if other is not None:
+        from firstlight.render.page.pair import pair_html
+
+        return pair_html(_opened(boot), _opened(other), align)
+    if align is not None:
+        raise UsageError("`align` is for two boots", hint="give a second boot")
+    return page_html(_opened(boot))
 
 
-def report(boot: BootLike, output: str | os.PathLike[str] | None = None, *, force: bool = False) -> Path:
-    """Write a boot as one self-contained HTML page, which needs no network.
+def _opened(boot: BootLike) -> Boot:
+    from firstlight.bundle.open import open
+
+    return open(boot) if isinstance(boot, (str, os.PathLike)) else boot
+
+
+def report(
+    boot: BootLike,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    other: BootLike | None = None,
+    align: str | None = None,
+    force: bool = False,
+) -> Path:
+    """Write a boot as one self-contained HTML page, which needs no network; or two boots on one axis.
 
     :param boot: the boot, or its path.
-    :param output: the page; by default `NAME.html`, here.
+    :param output: the page; by default `NAME.html`, here; of two boots `NAME-OTHER.html`.
+    :param other: another boot, which the page compares with the first.
+    :param align: of two boots: the mark that has the same place on both axes; by default the first that both have.
     :param force: replace a file that is there.
     :returns: the page's path.
+    :raises UsageError: when one of two boots has no such mark.
     :raises FirstlightError: when the file is there already or cannot be written.
     :raises BundleError: when a table of the bundle cannot be read.
 
@@ -66,9 +91,10 @@ def report(boot: BootLike, output: str | os.PathLike[str] | None = None, *, forc
     """
     from firstlight.render.page.html import write_page
 
-    out = Path(output) if output is not None else Path(f"{_name(directory_of(boot))}.html")
+    names = "-".join(_name(directory_of(each)) for each in (boot, other) if each is not None)
+    out = Path(output) if output is not None else Path(f"{names}.html")
     check_free(out, force=force)
-    write_page(page(boot), out)
+    write_page(page(boot, other, align=align), out)
     return out
 
 

@@ -10,16 +10,27 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Bundle, Json
+from firstlight.cli.output import Json
 from firstlight.errors import UsageError
 
 
 def report(
-    boot: Bundle,
+    boots: Annotated[
+        list[Path],
+        typer.Argument(metavar="BOOT [BOOT]", readable=False, help="A boot bundle, or two that the page compares."),
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
             "-o", "--output", metavar="FILE", help="The page to write (default: NAME.html); `-` is standard output."
+        ),
+    ] = None,
+    align: Annotated[
+        str | None,
+        typer.Option(
+            "--align",
+            metavar="MARK",
+            help="Of two boots: the mark that aligns them (default: the first that both have).",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
@@ -27,19 +38,29 @@ def report(
 ) -> None:
     """Write a boot as one self-contained HTML page with a timeline, a flame graph and the function profile.
 
+    The page of two boots has both timelines on one axis, aligned at a mark, and their comparison.
+
     \b
     Examples:
       firstlight report a.boot
       firstlight report a.boot -o page.html --force
+      firstlight report a.boot b.boot -o ab.html
+      firstlight report a.boot b.boot --align kernel_start
       firstlight report a.boot -o - | gzip > page.html.gz
     """
+    if len(boots) > 2:
+        raise UsageError("a page has one boot or two", hint="`firstlight compare A B C --html FILE` compares more")
+    boot, other = boots[0], boots[1] if len(boots) == 2 else None
+    if align is not None and other is None:
+        raise UsageError("`--align` is for two boots", hint="give a second boot")
     if output == Path("-"):
         if json:
             raise UsageError("`-o -` excludes `--json`", hint="`firstlight show --json` gives the boot as data")
-        sys.stdout.write(api.page(boot))
+        sys.stdout.write(api.page(boot, other, align=align))
         return
-    page = api.report(boot, output, force=force)
+    page = api.report(boot, output, other=other, align=align, force=force)
     if json:
-        print_json({"boot": str(boot), "page": str(page), "bytes": page.stat().st_size})
+        second = {} if other is None else {"other": str(other)}
+        print_json({"boot": str(boot), **second, "page": str(page), "bytes": page.stat().st_size})
     else:
         print(page)

@@ -1,6 +1,7 @@
 /** What a comparison page carries; `docs/reference/formats/comparison.md` and `docs/design/report-page.md` are the specification. */
 
 import type { CallKind, SpanKind } from "../schema";
+import type { SideData } from "../timeline/pair_section";
 
 export const COMPARISON_VERSION = 1;
 
@@ -165,6 +166,11 @@ export interface Said {
 }
 
 export interface ComparisonPage {
+  /** Of two boots: what their timelines have, and the mark that aligns them. */
+  timelines?: [SideData, SideData];
+  align?: string | null;
+  /** Why two boots are not compared. */
+  reason?: string;
   format: "firstlight-comparison-page";
   version: number;
   baseline: string;

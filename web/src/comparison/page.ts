@@ -3,6 +3,7 @@ import { el, section } from "../dom";
 import { fills } from "../palette";
 import { DataTable } from "../table";
 import { visible } from "../text";
+import { pairSection } from "../timeline/pair_section";
 import { bridgePicture, exactBridge, meanBridge } from "./bridge";
 import { changesSection, factsPart, levelsOf } from "./changes";
 import { choice } from "./choice";
@@ -75,6 +76,7 @@ const PLACES: Record<string, string> = {
   bridge: "Bridge",
   tree: "Where",
   moved: "Moved",
+  timeline: "Timeline",
   changes: "What changed",
   facts: "Facts",
 };
@@ -157,7 +159,7 @@ function summary(page: ComparisonPage): HTMLElement {
 }
 
 /** Draws the comparison into the page. */
-export function drawComparison(page: ComparisonPage, place: HTMLElement): void {
+export function drawComparison(page: ComparisonPage, columns: Uint8Array, place: HTMLElement): void {
   const several = page.comparisons.length > 1;
   const brand = el(
     "p",
@@ -172,6 +174,10 @@ export function drawComparison(page: ComparisonPage, place: HTMLElement): void {
     return { head, sections };
   });
   const all = articles.flatMap(({ sections }) => sections);
+  if (page.timelines) {
+    const bridge = all.findIndex(({ id }) => id === "bridge");
+    all.splice(bridge + 1, 0, pairSection(page.timelines, page.align ?? null, columns));
+  }
   const first = page.comparisons[0];
   const [a, b] = first ? armNames(first) : ["", ""];
   document.title = `${visible(several ? `${page.comparisons.length} arms against ${shortName(page.baseline)}` : `${a} → ${b}`, 100)} – Firstlight`;
@@ -185,9 +191,21 @@ export function drawComparison(page: ComparisonPage, place: HTMLElement): void {
     });
   } else {
     header.append(...articles.map(({ head }) => head));
+    if (page.reason !== undefined) header.append(uncompared(page, page.reason));
     main.append(...all);
   }
   place.replaceChildren(...[fills(0), header, navigation(page, all), main].filter((part) => part !== null));
+}
+
+/** The head of a page of two boots that cannot be compared: their timelines are all there is. */
+function uncompared(page: ComparisonPage, reason: string): HTMLElement {
+  const names = (page.timelines ?? []).map(({ name }) => name).join(" and ");
+  return el(
+    "div",
+    {},
+    el("h1", {}, visible(names, 200)),
+    el("p", { class: "missing" }, `These boots are not compared: ${visible(reason, 500)}`),
+  );
 }
 
 /** The data, if they are a comparison of this version. */

@@ -6,6 +6,7 @@ import type { PageData } from "../types";
 import type { Chart } from "./chart";
 import { readTimeline, type Timeline } from "./data";
 import type { More } from "./details";
+import { findingsList } from "./findings";
 import type { Picked } from "./paint";
 import { timelineSection } from "./section";
 
@@ -22,6 +23,8 @@ export function bootTimeline(data: PageData, columns: Uint8Array, selection: Sel
     more: (on, picked) => more(data, on, picked),
     lead: "Everything that was recorded, on one axis. Choose a stretch of time, and the sums and the profile below follow.",
   });
+  const found = findingsList(chart, data.findings);
+  if (found) element.querySelector(".tl-tools")?.before(found);
   chart.onChange(() => {
     selection.stretch = chart.selection;
   });

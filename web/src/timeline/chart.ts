@@ -62,6 +62,11 @@ export class Chart {
     this.element = el("div", { class: "tl-frame" }, this.overview, this.ruler, this.pane);
     this.pane.addEventListener("scroll", () => this.redraw(), { passive: true });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour());
+    matchMedia("print").addEventListener("change", () => {
+      this.#palette = null;
+      this.#image = null;
+      this.draw();
+    });
     new ResizeObserver(() => requestAnimationFrame(() => this.#resize())).observe(this.element);
   }
 
@@ -124,6 +129,19 @@ export class Chart {
     this.#heads.draw(this.layout);
     this.#space.style.height = `${this.layout.height}px`;
     this.#resize(true);
+  }
+
+  /** Shows another timeline with the same tracks: of two boots, at another alignment. */
+  replace(timeline: Timeline): void {
+    this.timeline = timeline;
+    this.view.first = timeline.first;
+    this.view.last = timeline.last;
+    this.view.show(this.view.from, this.view.to);
+    this.picked = null;
+    this.finding = null;
+    this.#image = null;
+    this.relayout();
+    this.changed();
   }
 
   select(from: number, to: number): void {
@@ -244,6 +262,7 @@ export class Chart {
     this.#image ??= this.#overview();
     small.drawImage(this.#image, 0, 0, this.view.width, OVERVIEW);
     paintWindow(small, this.view, this.palette);
+    if (this.drawn.length === 0) performance.mark("first-picture");
     this.drawn.push(performance.now() - began);
   }
 

@@ -18,6 +18,8 @@ export interface TimelineDescription {
   last_ns: number;
   end_ns: number;
   spans: number;
+  /** The length of its columns. */
+  bytes: number;
   names: string[];
   tracks: TrackDescription[];
 }

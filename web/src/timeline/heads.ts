@@ -34,13 +34,13 @@ export class Heads {
           role: "treeitem",
           "aria-level": head.level,
           "aria-expanded": head.open === undefined ? undefined : String(head.open),
-          "aria-label": `${label}${head.note ? `, ${head.note}` : ""}`,
           tabindex: i === this.#current ? 0 : -1,
           "data-head": i,
           title: label,
         },
         el("span", { class: "tl-sign", "aria-hidden": "true" }, sign),
         el("span", { class: "tl-label" }, label),
+        " ",
         el("span", { class: "tl-note" }, head.note),
       );
       item.style.top = `${head.y}px`;

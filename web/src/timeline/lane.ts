@@ -87,12 +87,12 @@ export class Lane {
     return sum;
   }
 
-  /** The same bars at other times. */
-  shifted(by: number): Lane {
+  /** The same bars at other times, perhaps with other numbers of their names. */
+  shifted(by: number, name = this.name): Lane {
     const moved = new Lane(
       this.start.map((time) => time + by),
       this.end.map((time) => time + by),
-      this.name,
+      name,
       this.look,
     );
     moved.change = this.change;

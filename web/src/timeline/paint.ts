@@ -26,6 +26,11 @@ export interface Scene {
   picked: Picked | null;
 }
 
+/** How far the labels of a lane reach. */
+interface Taken {
+  until: number;
+}
+
 const LEAST_LABEL = 24;
 const BESIDE_UP_TO = 150;
 const FAINTEST = 0.25;
@@ -73,6 +78,7 @@ export function paintRow(target: Target, scene: Scene, row: Row, y: number): voi
   const { view, palette } = scene;
   const { lane } = row;
   const found = scene.hits?.get(lane);
+  const taken = { until: view.gutter };
   for (let i = lane.after(view.from); i < lane.size && lane.from(i) < view.to; ) {
     if (lane.length(i) < view.pixel) {
       const x = Math.floor(view.x(lane.from(i)));
@@ -84,11 +90,11 @@ export function paintRow(target: Target, scene: Scene, row: Row, y: number): voi
         target.bar(x, y, 1, row.height, lane.lookOf(i), strength);
         if (found && (found[next] ?? 0) > (found[i] ?? 0)) target.rect(x, y - 1, 2, row.height + 2, palette.hit);
       }
-      if (next === i + 1 && row.track.beside && !row.folded) paintLabel(target, scene, row, i, x, 1, y);
+      if (next === i + 1 && row.track.beside && !row.folded) paintLabel(target, scene, row, i, x, 1, y, taken);
       i = next;
       continue;
     }
-    paintBar(target, scene, row, i, y, found);
+    paintBar(target, scene, row, i, y, found, taken);
     i++;
   }
 }
@@ -102,7 +108,15 @@ export function pixelEnd(lane: Lane, view: View, i: number): number {
   return Math.max(i + 1, lane.after(end, i));
 }
 
-function paintBar(target: Target, scene: Scene, row: Row, i: number, y: number, found: Uint32Array | undefined): void {
+function paintBar(
+  target: Target,
+  scene: Scene,
+  row: Row,
+  i: number,
+  y: number,
+  found: Uint32Array | undefined,
+  taken: Taken,
+): void {
   const { view, palette } = scene;
   const { lane } = row;
   const x = Math.max(view.gutter, view.x(lane.from(i)));
@@ -114,7 +128,7 @@ function paintBar(target: Target, scene: Scene, row: Row, i: number, y: number, 
   if (lane.isCritical(i) && !row.folded) target.rect(x, y + row.height - 3, width, 3, palette.critical);
   if (found && (found[i + 1] ?? 0) > (found[i] ?? 0))
     target.frame(x + 1, y + 1, Math.max(1, width - 2), row.height - 2, palette.hit);
-  if (!row.life && !row.folded) paintLabel(target, scene, row, i, x, width, y);
+  if (!row.life && !row.folded) paintLabel(target, scene, row, i, x, width, y, taken);
 }
 
 /** The change of a bar against its partner in the other boot, as an edge on top; dashes where it has no partner. */
@@ -135,7 +149,16 @@ function paintChange(
 }
 
 /** The name inside the bar where it fits, else beside it where the lane is free, else cut. */
-function paintLabel(target: Target, scene: Scene, row: Row, i: number, x: number, width: number, y: number): void {
+function paintLabel(
+  target: Target,
+  scene: Scene,
+  row: Row,
+  i: number,
+  x: number,
+  width: number,
+  y: number,
+  taken: Taken,
+): void {
   const { view, palette } = scene;
   const name = visible(scene.names[row.lane.named(i)] ?? "", 80);
   const wide = target.widthOf(name);
@@ -152,11 +175,11 @@ function paintLabel(target: Target, scene: Scene, row: Row, i: number, x: number
     const next = i + 1 < row.lane.size ? view.x(row.lane.from(i + 1)) : view.width;
     if (next - (x + width) - 6 > wide) {
       target.text(x + width + 3, middle, name, palette.ink);
+      taken.until = x + width + wide + 6;
       return;
     }
     const before = i > 0 ? view.x(row.lane.to(i - 1)) : view.gutter;
-    const free = i > 0 && row.lane.to(i - 1) >= view.from ? wide + 40 : wide;
-    if (x - Math.max(view.gutter, before) - 6 > free) {
+    if (x - wide - 6 > Math.max(before, taken.until)) {
       target.text(x - wide - 3, middle, name, palette.ink);
       return;
     }

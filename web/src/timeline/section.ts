@@ -101,7 +101,7 @@ export function timelineSection(timeline: Timeline, options: Options): { element
       tool("+", "Zoom in", () => zoom(0.5)),
       tool("Fit", "Fit the selection or the bar (f)", fit),
       tool("Whole boot", "Show the whole boot (0)", () => chart.show(view.first, view.last)),
-      tool("Next gap", "The longest times without a console line (g)", nextGap),
+      options.gaps.gap_ns.length > 0 ? tool("Next gap", "The longest times without a console line (g)", nextGap) : null,
       mode,
       ...copyTools(chart, options.name, restored.address, status),
     ),
@@ -146,18 +146,17 @@ export function timelineSection(timeline: Timeline, options: Options): { element
 
 /** What a script may ask the section's element, as `firstlight`: for tests, benches and whoever drives the page. */
 function answersOf(chart: Chart) {
-  const { timeline } = chart;
-  const name = (lane: Lane, i: number): string => timeline.names[lane.named(i)] ?? "";
+  const name = (lane: Lane, i: number): string => chart.timeline.names[lane.named(i)] ?? "";
   return {
     ranAt: (time: number) =>
-      ranAt(timeline, time).map(({ track, lane, i }) => [
+      ranAt(chart.timeline, time).map(({ track, lane, i }) => [
         track.group,
         kindOf(track),
         name(lane, i),
         lane.from(i),
         lane.to(i),
       ]),
-    sums: (from: number, to: number) => sums(timeline, from, to),
+    sums: (from: number, to: number) => sums(chart.timeline, from, to),
     shown: () => [chart.view.from, chart.view.to],
     picked: () => (chart.picked ? name(chart.picked.row.lane, chart.picked.i) : null),
     selection: () => chart.selection,

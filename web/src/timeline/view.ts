@@ -4,8 +4,8 @@
 const LEAST = 200;
 
 export class View {
-  readonly first: number;
-  readonly last: number;
+  first: number;
+  last: number;
   from: number;
   to: number;
   /** Of the drawing, in pixels; the labels of the tracks take the left part. */

@@ -15,6 +15,7 @@ from firstlight.bundle.describe import CLOCKS
 from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.manifest import Invariant
 from firstlight.bundle.reliability import CONCERNED, HINT, broken, broken_text, invariant_text
+from firstlight.render.page.findings import page_findings
 from firstlight.render.page.processes import page_processes
 from firstlight.render.page.records import page_records
 from firstlight.render.page.text import TEXT, columns_of, shortened
@@ -30,6 +31,8 @@ DATA_VERSION = 1
 
 #: No more console lines (first and last), facts and characters of a name than this go into a page.
 LOG_LINES = 20_000
+#: No more initcalls, the longest.
+INITCALLS = 20_000
 FACTS = 5_000
 NAME = 300
 
@@ -97,10 +100,11 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
         },
         "machine": None if costs is None else table_json(machine_costs_table(costs, CLOCKS[boot.manifest.clock.kind])),
         "pruning": {"share": FOLD_SHARE, "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)},
+        "findings": page_findings(boot, path),
         "timeline": timeline,
         "timing": page_timing(boot, path),
         "processes": page_processes(boot),
-        "log": _log(boot.log()),
+        "log": page_log(boot.log()),
         "facts": _facts(boot.facts()),
         "invariants": [_invariant(name, check) for name, check in boot.manifest.invariants.items()],
         "strings": strings.all,
@@ -192,7 +196,10 @@ def _phases(boot: Boot) -> Json:
 def _initcalls(boot: Boot) -> Json:
     frame = boot.spans().filter(pl.col("kind") == SpanKind.INITCALL).sort("start_ns", "span")
     wanted = ("name", "level", "track", "start_ns", "end_ns", "instructions", "idle_ns")
-    return columns_of(frame, wanted, NAME)
+    rows = frame.height
+    if rows > INITCALLS:
+        frame = frame.top_k(INITCALLS, by="duration_ns").sort("start_ns", "span")
+    return columns_of(frame, wanted, NAME) | {"rows": rows}
 
 
 def _tree(tree: PageTree, strings: Strings) -> Json:
@@ -219,7 +226,8 @@ def _functions(frame: pl.DataFrame | None, strings: Strings, marks: Mapping[str,
     return {**columns, **{figure: frame[figure].to_list() for figure in figures}, "machine": machine}
 
 
-def _log(frame: pl.DataFrame) -> Json:
+def page_log(frame: pl.DataFrame) -> Json:
+    """The lines of a log; of very many the first and the last."""
     lines = frame.height
     if lines > LOG_LINES:
         frame = pl.concat([frame.head(LOG_LINES // 2), frame.tail(LOG_LINES // 2)])

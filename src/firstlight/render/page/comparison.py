@@ -70,6 +70,24 @@ def comparison_page_data(
     return data
 
 
+def empty_page_data(baseline: str, reason: str) -> Json:
+    """A page without a comparison, and why it has none.
+
+    >>> empty_page_data("a.boot", "one is a log")["reason"]
+    'one is a log'
+    """
+    data: Json = sound(
+        {
+            "format": "firstlight-comparison-page",
+            "version": COMPARISON_VERSION,
+            "said": [],
+            "reason": reason,
+            **comparisons_data(baseline, [], _ROWS, _MIN_SHARE),
+        }
+    )
+    return data
+
+
 def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
     """The verdict on two boots; what they have to be read with comes as lines."""
     change = found.whole.change_ns

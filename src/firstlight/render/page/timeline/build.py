@@ -41,7 +41,8 @@ def page_timeline(boot: Boot, path: CriticalPath) -> tuple[Json, bytes]:
     first = min([whole.first_ns, *(bar.start_ns for bar in bars)])
     last = max([whole.last_ns, *(bar.end_ns for bar in bars)])
     described, columns = encoded(tracks, first)
-    return {"first_ns": first, "last_ns": last, "end_ns": whole.last_ns, "spans": len(bars), **described}, columns
+    sizes = {"spans": len(bars), "bytes": len(columns)}
+    return {"first_ns": first, "last_ns": last, "end_ns": whole.last_ns, **sizes, **described}, columns
 
 
 def _tracks(boot: Boot, path: CriticalPath, whole: Window) -> Iterator[Track]:
