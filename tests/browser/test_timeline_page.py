@@ -8,9 +8,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from playwright.sync_api import Browser, Page
 
 import firstlight
-from browser.report_page import Show, rewrite
+from browser.report_page import Misdeeds, Report, Show, rewrite
 from browser.timeline_page import TimelineOf
 from bundles import HOSTILE, make_bundle, write_table
 from firstlight.render.page.html import page_html
@@ -264,7 +265,7 @@ def test_the_accessibility_checker_finds_nothing(show: Show, tmp_path: Path, dar
     report.page.locator("#timeline .tl-shown summary").click()
     report.page.wait_for_timeout(700)
     report.page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = report.page.evaluate("axe.run(document.getElementById('timeline'))")
+    found = report.page.evaluate("axe.run()")
     assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []
 
 
@@ -348,3 +349,65 @@ def test_the_timeline_of_400_000_bars_opens_and_says_what_is_left_out(show: Show
     report = show(bundle)
     assert "of the shortest bars" in report.section("timeline")
     assert report.page.locator("#timeline .tl-canvas").is_visible()
+
+
+def test_the_pointer_shows_what_is_below_it(show: Show) -> None:
+    report = show()
+    timeline = TimelineOf(report)
+    report.page.mouse.move(*timeline.place("initcalls_device", "Phases"))
+    tip = report.page.locator("#timeline .tl-tip")
+    assert "initcalls_device" in tip.inner_text()
+    report.page.mouse.move(5, 5)
+    assert not tip.is_visible()
+
+
+def test_a_finger_picks_moves_and_selects(show: Show, browser: Browser) -> None:
+    file = show().file
+    context = browser.new_context(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    timeline = TimelineOf(Report(page, file, Misdeeds()))
+    page.touchscreen.tap(*timeline.place("initcalls_device", "Phases"))
+    assert timeline.ask("picked") == "initcalls_device"
+    page.get_by_role("button", name="Fit", exact=True).first.click()
+    before = timeline.ask("shown")
+    drag(page, *timeline.place("initcalls_device", "Phases"), 60)
+    assert timeline.ask("shown")[0] < before[0]
+    page.get_by_role("button", name="Select by dragging").click()
+    drag(page, *timeline.place("initcalls_device", "Phases"), 60)
+    assert timeline.ask("selection") is not None
+    context.close()
+
+
+def drag(page: Page, x: float, y: float, by: float) -> None:
+    """Moves one finger sideways over the page."""
+    session = page.context.new_cdp_session(page)
+    for kind, at in (("touchStart", x), ("touchMove", x + by / 2), ("touchMove", x + by), ("touchEnd", None)):
+        points = [] if at is None else [{"x": at, "y": y}]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    page.wait_for_timeout(100)
+
+
+def test_a_selection_of_several_phases_adds_up_as_python_does(show: Show, tmp_path: Path) -> None:
+    bundle = make_bundle(tmp_path)
+    boot = firstlight.open(bundle)
+    report = show(bundle)
+    timeline = TimelineOf(report)
+    phases = boot.phases()
+    first, last = (phases["phase"].to_list().index(name) for name in ("decompression", "initcalls_device"))
+    timeline.click(phases["phase"][first], "Phases")
+    report.page.keyboard.down("Shift")
+    timeline.click(phases["phase"][last], "Phases")
+    report.page.keyboard.up("Shift")
+    tables = boot.phase_functions()
+    chosen = [tables[name] for name in phases["phase"].to_list()[first : last + 1] if name in tables]
+    expected = pl.concat(chosen).group_by("function", "module").agg(pl.col("count").sum())
+    for button in report.page.locator("#functions .more button").all()[-1:]:
+        button.click()
+    counts = dict(zip(report.column("functions", "function"), report.column("functions", "count"), strict=True))
+    assert f"{last - first + 1} phases" in report.section("functions")
+    assert counts == {
+        f"{function} [{module}]" if module else function: f"{count:,}"
+        for function, module, count in expected.iter_rows()
+    }

@@ -57,6 +57,8 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
     role: "group",
     "aria-label": label,
   });
+  // Apart from the buttons below them, whose names say more than these texts.
+  const labels = svg("g", { class: "segment-labels", "aria-hidden": "true" });
   let at = 0;
   for (const phase of all) {
     const value = phase[unit] ?? 0;
@@ -84,14 +86,14 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
     }
     if (w > 30) {
       const texts = [
-        svg("text", { class: "name", "aria-hidden": true }, visible(words(phase.name), 60)),
-        svg("text", { "aria-hidden": true }, share(value, sum)),
+        svg("text", { class: "name" }, visible(words(phase.name), 60)),
+        svg("text", {}, share(value, sum)),
       ];
       texts.forEach((label, line) => {
         label.setAttribute("x", String(x + 7));
         label.setAttribute("y", String(BAR.top + 21 + 20 * line));
         label.setAttribute("data-room", String(w - 12));
-        group.append(label);
+        labels.append(label);
       });
     }
     const choose = (): void => {
@@ -112,7 +114,7 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
     .tickFormat((value) => amount(Number(value), unit));
   const axis = svg("g", { class: "axis", transform: `translate(0,${BAR.top + BAR.height})` });
   select(axis).call(ticks);
-  drawing.append(markTicks(data, selection, scale, width), axis);
+  drawing.append(labels, markTicks(data, selection, scale, width), axis);
   return drawing;
 }
 

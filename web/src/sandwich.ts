@@ -158,7 +158,7 @@ export function sandwich(current: () => { root: Frame | null; unit: Unit }) {
     said.textContent =
       paths.length === 0
         ? "No frame has this name."
-        : `${exact(paths.length)} paths, ${amount(total, unit)}, ${share(total, root?.value)}.`;
+        : `${exact(paths.length)} of the paths that are drawn, ${amount(total, unit)}, ${share(total, root?.value)}.`;
     if (icicles.length === 0) {
       icicles = models.map(
         (model, i) => new Icicle(i === 0 ? "Callers of the function" : "Callees of the function", model),

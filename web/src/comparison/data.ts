@@ -216,7 +216,11 @@ export const LEVELS: Record<string, { title: string; name: string; lead: string 
   system_calls: { title: "System calls", name: "Call", lead: "Their instructions in the kernel." },
   files: { title: "Files", name: "File", lead: "The instructions of system calls on them." },
   packages: { title: "Packages", name: "Package", lead: "The instructions of their programs." },
-  user_functions: { title: "Functions of user mode", name: "Function", lead: "What each did itself, in all processes." },
+  user_functions: {
+    title: "Functions of user mode",
+    name: "Function",
+    lead: "What each did itself, in all processes.",
+  },
   path: { title: "Critical path", name: "Owner", lead: "Of what ran side by side, only what the boot waited for." },
   devices: { title: "Devices", name: "Device", lead: "Their time on the critical path." },
   units: { title: "Units", name: "Unit", lead: "Their time on the critical path." },

@@ -1,8 +1,11 @@
 /** Wheel, drag, pinch and clicks. d3-zoom makes them the same on every device. */
 import { select } from "d3-selection";
 import { type D3ZoomEvent, zoom, zoomIdentity } from "d3-zoom";
+import { el } from "../dom";
+import { stamp, time } from "../format";
 import { nearestEdge } from "./answers";
 import type { Chart } from "./chart";
+import { nameOf } from "./details";
 
 const SNAP = 6;
 
@@ -51,8 +54,8 @@ export function listen(chart: Chart, selects: () => boolean): void {
     return [event.clientX - box.left, event.clientY - box.top + chart.pane.scrollTop];
   };
   const snapped = (event: MouseEvent): number => {
-    const time = Math.max(view.first, Math.min(view.last, view.time(place(event)[0])));
-    return event.altKey ? time : nearestEdge(chart.timeline, time, SNAP * view.pixel);
+    const at = Math.max(view.first, Math.min(view.last, view.time(place(event)[0])));
+    return event.altKey ? at : nearestEdge(chart.timeline, at, SNAP * view.pixel);
   };
   canvas.addEventListener("pointerdown", (event) => {
     canvas.focus({ preventScroll: true });
@@ -60,17 +63,21 @@ export function listen(chart: Chart, selects: () => boolean): void {
     drag = snapped(event);
     canvas.setPointerCapture(event.pointerId);
   });
+  const tip = el("div", { class: "tl-tip", hidden: true, "aria-hidden": "true" });
+  chart.element.append(tip);
   canvas.addEventListener("pointermove", (event) => {
-    const [x] = place(event);
+    const [x, y] = place(event);
     chart.hover = x > view.gutter ? view.time(x) : null;
+    showTip(chart, tip, x, y);
     if (drag !== null) {
-      const time = snapped(event);
-      if (Math.abs(view.x(time) - view.x(drag)) > 3) chart.selection = drag <= time ? [drag, time] : [time, drag];
+      const to = snapped(event);
+      if (Math.abs(view.x(to) - view.x(drag)) > 3) chart.selection = drag <= to ? [drag, to] : [to, drag];
     }
     chart.redraw();
   });
   canvas.addEventListener("pointerleave", () => {
     chart.hover = null;
+    tip.hidden = true;
     chart.redraw();
   });
   canvas.addEventListener("pointerup", () => {
@@ -116,8 +123,8 @@ export function listen(chart: Chart, selects: () => boolean): void {
   );
   const jump = (event: PointerEvent): void => {
     const x = event.clientX - chart.overview.getBoundingClientRect().left;
-    const time = view.first + ((x - view.gutter) / view.room) * view.whole;
-    chart.show(time - view.length / 2, time + view.length / 2);
+    const middle = view.first + ((x - view.gutter) / view.room) * view.whole;
+    chart.show(middle - view.length / 2, middle + view.length / 2);
   };
   chart.overview.addEventListener("pointerdown", (event) => {
     chart.overview.setPointerCapture(event.pointerId);
@@ -126,4 +133,23 @@ export function listen(chart: Chart, selects: () => boolean): void {
   chart.overview.addEventListener("pointermove", (event) => {
     if (event.buttons) jump(event);
   });
+}
+
+/** Beside the pointer: the bar below it, or the instant. */
+function showTip(chart: Chart, tip: HTMLElement, x: number, y: number): void {
+  const { view, hover } = chart;
+  tip.hidden = hover === null;
+  if (hover === null) return;
+  const found = chart.at(x, y);
+  const lane = found?.row.lane;
+  const text =
+    found && lane
+      ? [nameOf(chart, { lane, i: found.i }), time(lane.length(found.i)), `at ${stamp(lane.from(found.i))} s`]
+      : [];
+  tip.replaceChildren(
+    ...[...text, `${stamp(hover)} s`].map((line, i) => el(i === 0 && found ? "strong" : "span", {}, line)),
+  );
+  const above = chart.canvas.offsetTop - chart.pane.scrollTop + y + chart.pane.offsetTop;
+  tip.style.left = `${Math.max(0, Math.min(x + 14, view.width - tip.offsetWidth - 4))}px`;
+  tip.style.top = `${above + 16 + tip.offsetHeight > chart.element.clientHeight ? above - tip.offsetHeight - 8 : above + 16}px`;
 }
