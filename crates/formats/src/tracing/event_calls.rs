@@ -16,6 +16,8 @@ pub(super) struct EventCalls {
     pub(super) table: Option<CallTable>,
     calls: TracedCalls,
     open: FxHashMap<u32, Open>,
+    /// The process of each thread that is not its first, where the record names it.
+    threads: FxHashMap<u32, u32>,
 }
 
 #[derive(Debug)]
@@ -58,7 +60,7 @@ impl EventCalls {
                 let call = TracedCall {
                     name,
                     task: Some(task),
-                    process: Some(task),
+                    process: Some(self.process_of(task)),
                     start_ns,
                     end_ns: time_ns,
                     path,
@@ -99,11 +101,25 @@ impl EventCalls {
         }
     }
 
+    /// A task belongs to a process: it is a thread of it, or the process itself.
+    pub(super) fn belongs(&mut self, task: u32, process: u32) {
+        if task == process {
+            self.threads.remove(&task);
+        } else if self.threads.len() < MOST_OPEN {
+            self.threads.insert(task, process);
+        }
+    }
+
+    /// The process that a task is known to be a thread of, else the task itself.
+    pub(super) fn process_of(&self, task: u32) -> u32 {
+        self.threads.get(&task).copied().unwrap_or(task)
+    }
+
     fn unended(&mut self, task: u32, open: Open) {
         let call = TracedCall {
             name: open.name,
             task: Some(task),
-            process: Some(task),
+            process: Some(self.process_of(task)),
             start_ns: open.start_ns,
             path: open.path,
             ..TracedCall::default()

@@ -135,7 +135,8 @@ impl Events {
                 if let (Some(pid), Some(name)) =
                     (number("child_pid"), text("child_comm").filter(|name| !name.is_empty()))
                 {
-                    if self.processes.len() < MOST {
+                    // A thread is none of its own.
+                    if self.processes.len() < MOST && self.calls.process_of(pid) == pid {
                         let process = Process { name, start_ns: event.time_ns, parent: number("pid") };
                         self.processes.insert(pid, process);
                     }
@@ -152,6 +153,9 @@ impl Events {
             }
             "sched_process_exit" => {
                 let pid = number("pid").unwrap_or(event.pid);
+                if self.calls.process_of(pid) != pid {
+                    return;
+                }
                 let name = text("comm").filter(|name| !name.is_empty()).unwrap_or_else(|| "[process]".to_owned());
                 let process = self.processes.remove(&pid);
                 self.process(pid, process.unwrap_or(Process { name, start_ns: None, parent: None }), event.time_ns);
@@ -170,6 +174,11 @@ impl Events {
                 }
             }
         }
+    }
+
+    /// Whether a process is known, and has not ended.
+    pub(crate) fn is_alive(&self, pid: u32) -> bool {
+        self.processes.contains_key(&pid)
     }
 
     fn at(&mut self, time_ns: Option<i64>) {

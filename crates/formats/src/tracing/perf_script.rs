@@ -64,6 +64,7 @@ impl Format for PerfScript {
 
 /// `comm TID [CPU] TIME: PERIOD EVENT: TEXT`
 struct PerfLine<'l> {
+    comm: &'l str,
     task: u32,
     time_ns: i64,
     period: Option<i64>,
@@ -92,11 +93,10 @@ impl Reader {
             return self.damage.torn(line.number, line.bytes, self.evidence.understood);
         };
         self.evidence.understood += 1;
-        if let Place::First { .. } = self.stamps.next(line.number, found.time_ns) {
-            self.evidence.clock = Clock::Trace("perf".to_owned());
-            self.evidence.step_ns = 1_000;
-            self.events.step_ns = 1_000;
+        if found.event.is_empty() {
+            return self.own_record(line.number, &found);
         }
+        self.stamp(line.number, found.time_ns);
         if let Some(period) = found.period.filter(|_| CLOCKS.contains(&found.event)) {
             self.events.sample(found.task, period);
         }
@@ -104,9 +104,45 @@ impl Reader {
             self.samples += 1;
             return;
         }
-        let (name, fields) = own_record(&found).unwrap_or((found.event, found.text.to_owned()));
-        let event =
-            Event { line: line.number, time_ns: Some(found.time_ns), pid: found.task, name, fields: fields.as_bytes() };
+        let event = Event {
+            line: line.number,
+            time_ns: Some(found.time_ns),
+            pid: found.task,
+            name: found.event,
+            fields: found.text.as_bytes(),
+        };
+        self.events.take(&event, &mut self.evidence);
+    }
+
+    fn stamp(&mut self, line: u64, time_ns: i64) {
+        if let Place::First { .. } = self.stamps.next(line, time_ns) {
+            self.evidence.clock = Clock::Trace("perf".to_owned());
+            self.evidence.step_ns = 1_000;
+            self.events.step_ns = 1_000;
+        }
+    }
+
+    /// perf's own records (`--show-task-events`), as events of the scheduler. Those at 0 are of what was there before the record.
+    fn own_record(&mut self, line: u64, found: &PerfLine<'_>) {
+        let Some(record) = OwnRecord::of(found.text) else { return };
+        let time_ns = Some(found.time_ns).filter(|time| *time > 0);
+        if let Some(time_ns) = time_ns {
+            self.stamp(line, time_ns);
+        }
+        let (name, fields) = match record {
+            OwnRecord::Fork { process, task, parent } => {
+                self.events.calls.belongs(task, process);
+                let comm = found.comm;
+                ("sched_process_fork", format!("pid={parent} child_comm={comm} child_pid={task}"))
+            }
+            OwnRecord::Named { name, task } => ("sched_process_exec", format!("filename={name} pid={task}")),
+            // Its end may be a trace point of the record, too.
+            OwnRecord::Exit { process, task } if process == task && self.events.is_alive(task) => {
+                ("sched_process_exit", format!("pid={task}"))
+            }
+            OwnRecord::Exit { .. } => return,
+        };
+        let event = Event { line, time_ns, pid: found.task, name, fields: fields.as_bytes() };
         self.events.take(&event, &mut self.evidence);
     }
 
@@ -161,6 +197,7 @@ fn parse(line: &[u8]) -> Option<PerfLine<'_>> {
         _ => before,
     };
     let number = before.rsplit(' ').next()?;
+    let comm = before.strip_suffix(number)?.trim();
     let task = number.rsplit('/').next()?.parse().ok()?;
     let rest = std::str::from_utf8(rest).ok()?.trim();
     let (period, rest) = match rest.split_once(' ') {
@@ -170,7 +207,7 @@ fn parse(line: &[u8]) -> Option<PerfLine<'_>> {
         _ => (None, rest),
     };
     if rest.starts_with("PERF_RECORD_") {
-        return Some(PerfLine { task, time_ns, period: None, event: "", text: rest });
+        return Some(PerfLine { comm, task, time_ns, period: None, event: "", text: rest });
     }
     let (event, text) = match rest.find(": ") {
         Some(colon) => (rest.get(..colon)?, rest.get(colon + 2..)?.trim()),
@@ -186,27 +223,38 @@ fn parse(line: &[u8]) -> Option<PerfLine<'_>> {
     });
     event = event.trim_end_matches(':');
     let good = !event.is_empty() && !event.contains(' ');
-    good.then_some(PerfLine { task, time_ns, period, event, text })
+    good.then_some(PerfLine { comm, task, time_ns, period, event, text })
 }
 
-/// perf's own records (`--show-task-events`) as events of the scheduler.
-fn own_record(line: &PerfLine<'_>) -> Option<(&'static str, String)> {
-    let pair = |text: &str| {
-        let (process, task) = text.trim_start_matches('(').split(')').next()?.split_once(':')?;
-        Some((process.parse::<u32>().ok()?, task.parse::<u32>().ok()?))
-    };
-    let text = line.text;
-    if let Some(rest) = text.strip_prefix("PERF_RECORD_FORK") {
-        let (child, parent) = rest.split_once("):").and_then(|(child, parent)| Some((pair(child)?, pair(parent)?)))?;
-        let fields = format!("pid={} child_comm=? child_pid={}", parent.1, child.1);
-        return Some(("sched_process_fork", fields));
+/// What perf itself records of tasks.
+enum OwnRecord<'l> {
+    /// `PERF_RECORD_FORK(311:312):(310:310)`
+    Fork { process: u32, task: u32, parent: u32 },
+    /// `PERF_RECORD_COMM exec: ls:310/310`
+    Named { name: &'l str, task: u32 },
+    /// `PERF_RECORD_EXIT(311:312):(310:310)`
+    Exit { process: u32, task: u32 },
+}
+
+impl<'l> OwnRecord<'l> {
+    fn of(text: &'l str) -> Option<Self> {
+        let pair = |text: &str| {
+            let (process, task) = text.trim_start_matches('(').split(')').next()?.split_once(':')?;
+            Some((process.parse::<u32>().ok()?, task.parse::<u32>().ok()?))
+        };
+        if let Some(rest) = text.strip_prefix("PERF_RECORD_FORK") {
+            let (child, parent) = rest.split_once("):")?;
+            let (process, task) = pair(child)?;
+            return Some(Self::Fork { process, task, parent: pair(parent)?.0 });
+        }
+        if let Some(rest) = text.strip_prefix("PERF_RECORD_EXIT") {
+            let (process, task) = pair(rest)?;
+            return Some(Self::Exit { process, task });
+        }
+        let (name, numbers) = text.strip_prefix("PERF_RECORD_COMM")?.rsplit_once(':')?;
+        let name = name.trim().trim_start_matches("exec:").trim_start_matches(':').trim();
+        let (process, task) = numbers.trim().split_once('/')?;
+        // The name of a thread is not that of its process.
+        (process == task).then_some(Self::Named { name, task: task.parse().ok()? })
     }
-    if let Some(rest) = text.strip_prefix("PERF_RECORD_EXIT") {
-        return Some(("sched_process_exit", format!("pid={}", pair(rest)?.1)));
-    }
-    // `PERF_RECORD_COMM exec: ls:310/310`
-    let rest = text.strip_prefix("PERF_RECORD_COMM")?;
-    let (name, numbers) = rest.rsplit_once(':')?;
-    let name = name.trim().trim_start_matches("exec:").trim_start_matches(':').trim();
-    Some(("sched_process_exec", format!("filename={name} pid={}", numbers.split('/').nth(1)?.trim())))
 }

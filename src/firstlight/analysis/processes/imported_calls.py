@@ -27,7 +27,8 @@ def imported_calls(boot: Boot) -> pl.DataFrame:
     """What the spans of a boot say of its system calls, in the order of their beginnings.
 
     Columns: `call` (number), `process` (number of :func:`imported_processes`: of the call's PID the one that had begun
-    last), `pid`, `image`, `name`, `path`, `start_ns`, `end_ns`, `duration_ns`, `result` (negative: an error number).
+    last), `pid`, `image` (its executable, else what it is called), `name`, `path`, `start_ns`, `end_ns`, `duration_ns`,
+    `result` (negative: an error number).
     Null is not recorded.
 
     >>> import firstlight
@@ -47,7 +48,9 @@ def imported_calls(boot: Boot) -> pl.DataFrame:
         .with_row_index("call")
         .with_columns(pl.col("call").cast(pl.Int64))
     )
-    processes = imported_processes(boot).select("process", "pid", "image", began_ns="start_ns")
+    # A tracer may know what a process is called, and not its executable.
+    image = pl.coalesce("image", "name").alias("image")
+    processes = imported_processes(boot).select("process", "pid", image, began_ns="start_ns")
     numbered = processes.drop_nulls("pid").sort("began_ns")
     rows = calls.join_asof(numbered, left_on="at_ns", right_on="began_ns", by="pid", check_sortedness=False)
     if processes.height == 1 and processes["pid"].null_count():
