@@ -133,7 +133,7 @@ impl Stages {
             return;
         }
         let name = one_line(line.name, "<unknown>");
-        if let Some(taken) = line.took_ns {
+        if let Some(taken) = line.took_ns.filter(|taken| *taken >= 0) {
             let begun = self.open.iter().rposition(|(open, _)| *open == name).map(|at| self.open.remove(at).1);
             let mut span = Span::new(SpanKind::Firmware, name);
             match (begun, line.at_ns) {
@@ -149,7 +149,7 @@ impl Stages {
         } else if line.ends {
             if let Some(at) = self.open.iter().rposition(|(open, _)| *open == name) {
                 let (name, start) = self.open.remove(at);
-                self.spans.push(Span::new(SpanKind::Firmware, name).between(start, now));
+                self.spans.push(Span::new(SpanKind::Firmware, name).between(start, now.max(start)));
             }
         }
     }

@@ -50,6 +50,8 @@ pub struct Boots {
     /// What the same record holds of a boot on another clock.
     parts: Vec<Evidence>,
     last: Option<i64>,
+    /// When the host received the line of that time.
+    last_host: Option<i64>,
     held: Held,
     doubled: Doubled,
     /// What the stamps are behind the boot's time, since its clock began anew.
@@ -87,6 +89,7 @@ impl Boots {
             processes: Processes::default(),
             parts: Vec::new(),
             last: None,
+            last_host: None,
             held: Held::default(),
             doubled: Doubled::default(),
             shift: 0,
@@ -180,6 +183,7 @@ impl Boots {
                     self.last = Some(time);
                 }
             }
+            self.last_host = stamp.host_ns;
             if let Some(host) = stamp.host_ns {
                 self.received(&stamp, time, host);
             }
@@ -412,7 +416,7 @@ impl Boots {
             self.parts.push(stages);
         }
         self.done.push(boot);
-        self.last = None;
+        (self.last, self.last_host) = (None, None);
         self.shift = 0;
         self.begun = false;
         self.kernel_lines = 0;

@@ -15,6 +15,10 @@ const AROUND: i64 = 64;
 /// comes so late after one is the first of the new clock.
 const NEW_CLOCK: i64 = 1_000_000;
 const OLD_CLOCK: i64 = 10_000_000;
+/// So many lines in order, all before the line that they follow, are of a new clock, wherever it begins.
+const IN_SEQUENCE: usize = 3;
+/// The times of `ts` and of syslog have no fraction: a gap between them says nothing.
+const WHOLE_SECOND: i64 = 1_000_000_000;
 /// So many lines of others are held with them; after a loader's name, which other boots may end before their kernel runs.
 const OTHERS: usize = 64;
 const OF_LOADERS: usize = 1 << 16;
@@ -123,10 +127,23 @@ impl Boots {
         self.give(held);
     }
 
-    /// Whether what is held begins at the zero of a new clock.
+    /// Whether what is held is of a new clock. The sequence shows it: a line of another processor comes late alone, but those of a
+    /// new clock go on from its first. Of fewer lines, the first one is near the zero.
     fn clock_is_new(&self) -> bool {
-        let first = self.held.lines.iter().find_map(|(stamp, ..)| stamp.time_ns);
-        first.is_some_and(|first| (0..NEW_CLOCK).contains(&first) && self.held.from.saturating_sub(first) >= OLD_CLOCK)
+        let stamps = || self.held.lines.iter().filter_map(|(stamp, ..)| stamp.time_ns);
+        let Some(first) = stamps().next() else { return false };
+        let back = |time: i64| self.shifted(Some(time)).map_or(0, |time| self.held.from.saturating_sub(time));
+        if back(first) < OLD_CLOCK {
+            return false;
+        }
+        let (mut before, mut behind) = (first, 0);
+        for time in stamps().take_while(|time| back(*time) > 0) {
+            if time < before {
+                return false;
+            }
+            (before, behind) = (time, behind + 1);
+        }
+        behind >= IN_SEQUENCE || (0..NEW_CLOCK).contains(&first)
     }
 
     /// Lets go what is held: no kernel began with it.
@@ -158,14 +175,20 @@ impl Boots {
     /// The clock began anew: the lines are in order, so that those from here on are behind the ones before.
     fn stepped(&mut self, stamp: &Stamp, time: i64, from: i64) {
         let back = from.saturating_sub(time);
+        let gap = self.received_after(stamp);
         let shown = stamp.time_ns.unwrap_or_default() as f64 / 1e9;
         let wrap = WRAPS.into_iter().find(|wrap| *wrap >= back && *wrap - back <= *wrap / AROUND);
-        let (shift, kind, why) = match wrap {
-            Some(wrap) => (wrap, ProblemKind::ClockWrap, "it has 32 bits, and wrapped"),
-            None => (
+        let (shift, kind, why) = match (wrap, gap) {
+            (Some(wrap), _) => (wrap, ProblemKind::ClockWrap, "it has 32 bits, and wrapped".to_owned()),
+            (None, Some(gap)) => (
+                back.saturating_add(gap),
+                ProblemKind::ClockJump,
+                format!("the host received it {:.6} s after the line before, which is counted", gap as f64 / 1e9),
+            ),
+            (None, None) => (
                 back,
                 ProblemKind::ClockStep,
-                "how long it took from there to the next line is unknown, and counted as nothing",
+                "how long it took from there to the next line is unknown, and counted as nothing".to_owned(),
             ),
         };
         self.shift = self.shift.saturating_add(shift);
@@ -177,6 +200,13 @@ impl Boots {
         );
         let lost = (kind == ProblemKind::ClockStep).then_some(0);
         self.now.problems.push(Problem { kind, detail, line: Some(stamp.line), lost });
+    }
+
+    /// How much later than the line before it the host received a line, where its clock shows it.
+    fn received_after(&self, stamp: &Stamp) -> Option<i64> {
+        let (before, now) = (self.last_host?, stamp.host_ns?);
+        let whole = before % WHOLE_SECOND == 0 && now % WHOLE_SECOND == 0;
+        (!whole && now >= before).then(|| now.saturating_sub(before))
     }
 
     fn give(&mut self, held: Held) {
