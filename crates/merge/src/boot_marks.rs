@@ -8,13 +8,16 @@ use crate::row::Row;
 use crate::{AlignedRecord, Contradiction};
 use firstlight_schema::{Clock, Mark};
 
-/// All of them.
+/// All of them; those of `wanted` replace the ones of the records.
 pub fn boot_marks(
     pieces: &[AlignedRecord<'_>],
     rows: &[Row<'_>],
+    wanted: &[BootMark],
     contradictions: &mut Vec<Contradiction>,
 ) -> Vec<BootMark> {
     let mut all = marks(pieces, rows, contradictions);
+    all.retain(|mark| !wanted.iter().any(|known| known.mark == mark.mark));
+    all.extend_from_slice(wanted);
     all.extend(clock_start(pieces, &all));
     all.extend(capture_clock::capture_start(pieces, &all));
     let mut whole: Option<(i64, i64)> = None;
@@ -33,6 +36,10 @@ pub fn boot_marks(
             add(first);
             add(last);
         }
+    }
+    if let Some(ready) = wanted.iter().find(|mark| mark.mark == Mark::Ready) {
+        // The user says where the boot ends: what happened later is no mark of it.
+        all.retain(|mark| mark.time_ns <= ready.time_ns);
     }
     cover(&mut all, whole);
     all

@@ -34,11 +34,13 @@ mod sources;
 mod summary;
 mod tables;
 mod text;
+mod wanted_marks;
 
 pub use completeness::Completeness;
 pub use contradictions::Contradiction;
 pub use merge::{merge, merge_any};
 pub use summary::{MergeSummary, SourceFit, SourceSummary};
+pub use wanted_marks::WantedMark;
 
 use firstlight_formats::evidence::Evidence;
 use fit::Line;

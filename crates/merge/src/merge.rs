@@ -17,6 +17,7 @@ use crate::settled::start_up_over;
 use crate::sources::Sources;
 use crate::summary::MergeSummary;
 use crate::tables::{write_counters, write_facts, write_kd, write_links, write_marks, write_spans};
+use crate::wanted_marks::{FoundMarks, OwnMark, WantedMark};
 use crate::{log, MergeError};
 use firstlight_schema::table::write_empty;
 use firstlight_schema::Mark;
@@ -28,7 +29,7 @@ use std::path::Path;
 ///
 /// [`MergeError::Nothing`] when no record says anything, and when a table cannot be written.
 pub fn merge(reads: &[Read], boots: &[Option<u32>], bundle: &Path) -> Result<MergeSummary, MergeError> {
-    merge_any(reads, boots, false, bundle)
+    merge_any(reads, boots, false, &[], bundle)
 }
 
 /// The same, also of records that say of themselves that they are of several machines or boots, if `mixed`: what they contradict
@@ -41,6 +42,7 @@ pub fn merge_any(
     reads: &[Read],
     boots: &[Option<u32>],
     mixed: bool,
+    wanted: &[WantedMark],
     bundle: &Path,
 ) -> Result<MergeSummary, MergeError> {
     let choice = RecordChoice::of(reads, boots, mixed);
@@ -55,12 +57,18 @@ pub fn merge_any(
     let completeness = Completeness { missing, ..Completeness::default() };
     let mut summary = MergeSummary { warnings, completeness, ..MergeSummary::default() };
     let mut all_rows = rows(&pieces, &mut contradictions);
-    let mut all_marks = boot_marks(&pieces, &all_rows, &mut contradictions);
+    let mut found = FoundMarks::of(&pieces, wanted);
+    let mut all_marks = boot_marks(&pieces, &all_rows, &found.known, &mut contradictions);
     if let Some(over) = start_up_over(&pieces, &all_rows, &mut all_marks) {
         summary.warnings.push(over);
     }
+    if let Some(end) = all_marks.last() {
+        found.end_at(end.time_ns);
+    }
     let origin = all_marks.first().map_or(0, |mark| mark.time_ns);
-    shift(&mut all_rows, &mut all_marks, origin);
+    shift(&mut all_rows, &mut all_marks, &mut found.own, origin);
+    summary.warnings.append(&mut found.warnings);
+    summary.completeness.missing.append(&mut found.missing);
     for piece in &mut pieces {
         piece.line = piece.line.map(|line| line.shifted(origin.saturating_neg()));
         piece.host = piece.host.map(|line| line.shifted(origin.saturating_neg()));
@@ -70,7 +78,7 @@ pub fn merge_any(
     }
     let phases = phases(&all_marks);
     let parents = parents(&all_rows, &phases);
-    write_marks(&all_marks, bundle)?;
+    write_marks(&all_marks, &found.own, bundle)?;
     summary.grades = write_spans(&phases, &all_rows, &parents, &pieces, bundle)?;
     let written = log::write(&pieces, bundle)?;
     (summary.lines, summary.copies) = (written.lines, written.copies.saturating_add(copies));
@@ -100,6 +108,7 @@ pub fn merge_any(
     summary.origin = all_marks.first().map_or_else(|| Mark::RecordStart, |mark| mark.mark).name().to_owned();
     summary.length_ns = all_marks.last().map_or(0, |mark| mark.time_ns);
     summary.marks = all_marks.into_iter().map(|mark| (mark.mark.name().to_owned(), mark.time_ns)).collect();
+    summary.marks.extend(found.own.into_iter().map(|mark| (mark.name, mark.time_ns)));
     summary.completeness.count(&pieces);
     if summary.marks.is_empty()
         && summary.lines == 0
@@ -120,12 +129,13 @@ pub fn merge_any(
     Ok(summary)
 }
 
-fn shift(rows: &mut [Row<'_>], marks: &mut [BootMark], origin: i64) {
+fn shift(rows: &mut [Row<'_>], marks: &mut [BootMark], own: &mut [OwnMark], origin: i64) {
     for row in rows {
         row.start_ns = row.start_ns.map(|at| at.saturating_sub(origin));
         row.end_ns = row.end_ns.map(|at| at.saturating_sub(origin));
     }
-    for mark in marks {
-        mark.time_ns = mark.time_ns.saturating_sub(origin);
+    let own = own.iter_mut().map(|mark| &mut mark.time_ns);
+    for time_ns in marks.iter_mut().map(|mark| &mut mark.time_ns).chain(own) {
+        *time_ns = time_ns.saturating_sub(origin);
     }
 }

@@ -4,6 +4,7 @@ use crate::boot_mark::BootMark;
 use crate::parents::Parent;
 use crate::phases::Phase;
 use crate::row::Row;
+use crate::wanted_marks::OwnMark;
 use crate::{AlignedRecord, Contradiction, MergeError};
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use firstlight_formats::evidence::{Grade, Name, SpanKind};
@@ -32,17 +33,22 @@ const COUNTING: [&str; 9] = [
 ];
 
 /// Writes the marks.
-pub fn write_marks(marks: &[BootMark], bundle: &Path) -> Result<(), MergeError> {
-    let none = || Values::Int64(vec![None; marks.len()]);
+pub fn write_marks(marks: &[BootMark], own: &[OwnMark], bundle: &Path) -> Result<(), MergeError> {
+    let known = marks.iter().map(|mark| (mark.time_ns, mark.mark.name(), mark.source.as_str(), mark.detail.as_str()));
+    let own = own.iter().map(|mark| (mark.time_ns, mark.name.as_str(), mark.source.as_str(), mark.detail.as_str()));
+    // The last mark is the end of the boot: the user's own stand before those of their instant.
+    let mut all: Vec<_> = own.chain(known).collect();
+    all.sort_by_key(|(time_ns, ..)| *time_ns);
+    let none = || Values::Int64(vec![None; all.len()]);
     Ok(write(
         "marks",
         vec![
-            ("mark", texts(marks.iter().map(|mark| mark.mark.name()))),
-            ("time_ns", Values::Int64(marks.iter().map(|mark| Some(mark.time_ns)).collect())),
+            ("mark", texts(all.iter().map(|mark| mark.1))),
+            ("time_ns", Values::Int64(all.iter().map(|mark| Some(mark.0)).collect())),
             ("instructions", none()),
             ("idle_ns", none()),
-            ("source", texts(marks.iter().map(|mark| mark.source.as_str()))),
-            ("detail", texts(marks.iter().map(|mark| mark.detail.as_str()))),
+            ("source", texts(all.iter().map(|mark| mark.2))),
+            ("detail", texts(all.iter().map(|mark| mark.3))),
         ],
         bundle,
     )?)

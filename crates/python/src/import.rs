@@ -7,8 +7,8 @@ use firstlight_formats::FormatError;
 use firstlight_merge::boot_selection::{boots, matching};
 use firstlight_merge::machines::machine_conflicts;
 use firstlight_merge::record::{Read, Record};
-use firstlight_merge::{merge_any, MergeSummary, SourceSummary};
-use pyo3::exceptions::PyIndexError;
+use firstlight_merge::{merge_any, MergeSummary, SourceSummary, WantedMark};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -17,6 +17,12 @@ use std::path::PathBuf;
 #[pyfunction]
 pub fn record_formats() -> Vec<(&'static str, &'static str)> {
     formats().map(|format| (format.name(), format.title())).collect()
+}
+
+/// What is wrong with the pattern of a mark: `firstlight_merge::WantedMark::new`.
+#[pyfunction]
+pub fn pattern_error(pattern: &str) -> Option<String> {
+    WantedMark::new("", pattern).err()
 }
 
 /// `firstlight_merge::recorded::add_console`.
@@ -91,7 +97,7 @@ impl Records {
     }
 
     /// `firstlight_merge::merge_any`, of what belongs to a boot of a record (both by their number).
-    #[pyo3(signature = (record, boot, out_dir, mixed=false))]
+    #[pyo3(signature = (record, boot, out_dir, mixed=false, marks=Vec::new()))]
     fn write<'py>(
         &self,
         py: Python<'py>,
@@ -99,11 +105,17 @@ impl Records {
         boot: u32,
         out_dir: PathBuf,
         mixed: bool,
+        marks: Vec<(String, String)>,
     ) -> PyResult<Bound<'py, PyDict>> {
         if record >= self.reads.len() {
             return Err(PyIndexError::new_err("there is no such record"));
         }
-        let write = || merge_any(&self.reads, &matching(&self.reads, record, boot), mixed, &out_dir);
+        let wanted: Vec<WantedMark> = marks
+            .iter()
+            .map(|(name, pattern)| WantedMark::new(name, pattern))
+            .collect::<Result<_, _>>()
+            .map_err(PyValueError::new_err)?;
+        let write = || merge_any(&self.reads, &matching(&self.reads, record, boot), mixed, &wanted, &out_dir);
         let summary = py.detach(write);
         described(py, summary.map_err(|error| unmerged(error, "the bundle cannot be written", &out_dir.display()))?)
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from firstlight.errors import UsageError
 from firstlight.ingest.importing import Imported, ImportOptions, default_output, import_records
+from firstlight.ingest.wanted_marks import wanted_marks
 
 if TYPE_CHECKING:
     from firstlight.api.boot import Boot
@@ -23,6 +24,8 @@ def import_(
     boot: int | None = None,
     force: bool = False,
     mixed: bool = False,
+    ready: str | None = None,
+    marks: Sequence[str] = (),
 ) -> Boot:
     """Import logs, traces and timings of one boot into a bundle, and open it.
 
@@ -34,7 +37,9 @@ def import_(
     :param boot: which boot of a record that holds several, from 1; from the end when negative.
     :param force: replace a bundle that is there.
     :param mixed: merge records of several machines, too; the conflicts are in the evidence.
-    :raises UsageError: for no record, or a format or boot that there is not.
+    :param ready: the pattern of the line at which the boot ends; without it, what the records show.
+    :param marks: `NAME=REGEX`: further marks, each at the first line that its pattern matches.
+    :raises UsageError: for no record, a format or boot that there is not, or a pattern that cannot be read.
     :raises FirstlightError: when nothing can be read, a record holds several boots and none was chosen, or the bundle
         cannot be written.
 
@@ -46,7 +51,10 @@ def import_(
     """
     from firstlight.api.boot import open
 
-    return open(import_all(records, output=output, format=format, boot=boot, force=force, mixed=mixed)[0].path)
+    written = import_all(
+        records, output=output, format=format, boot=boot, force=force, mixed=mixed, ready=ready, marks=marks
+    )
+    return open(written[0].path)
 
 
 def import_all(
@@ -58,6 +66,8 @@ def import_all(
     split: bool = False,
     force: bool = False,
     mixed: bool = False,
+    ready: str | None = None,
+    marks: Sequence[str] = (),
     progress: bool = False,
 ) -> list[Imported]:
     """Import records as :func:`import_` does, and say what was understood of them.
@@ -72,7 +82,7 @@ def import_all(
         raise UsageError("no record is given", hint="`firstlight import dmesg.txt`; `-` is standard input")
     inputs = [os.fspath(record) for record in records]
     target = Path(output) if output else default_output(inputs[0])
-    options = ImportOptions(inputs, target, format, boot, split, force, mixed)
+    options = ImportOptions(inputs, target, format, boot, split, force, mixed, wanted_marks(ready, marks))
     with ImportProgress() if progress else nullcontext() as display:
         return import_records(options, display)
 
@@ -85,6 +95,8 @@ def import_batch(
     boot: int | None = None,
     split: bool = False,
     force: bool = False,
+    ready: str | None = None,
+    marks: Sequence[str] = (),
     progress: bool = False,
 ) -> list[BatchRow]:
     r"""Import every file, archive and folder of a directory as a boot of its own.
@@ -97,6 +109,8 @@ def import_batch(
     :param boot: the boot of records with several, from 1; from the end when negative.
     :param split: write a bundle of each boot: `NAME-1.boot`, `NAME-2.boot`, …
     :param force: import unchanged entries again, and replace their bundles.
+    :param ready: the pattern of the line at which each boot ends.
+    :param marks: `NAME=REGEX`: further marks of each boot.
     :param progress: show on a terminal which entry is being imported.
     :returns: a row for each entry, in order of their names: its outcome and, where it was not imported, the reason.
     :raises UsageError: for a format that does not exist.
@@ -113,6 +127,6 @@ def import_batch(
     from firstlight.ingest import batch
     from firstlight.ingest.progress import ImportProgress
 
-    options = ImportOptions((), Path(output), format, boot, split, force)
+    options = ImportOptions((), Path(output), format, boot, split, force, marks=wanted_marks(ready, marks))
     with ImportProgress() if progress else nullcontext() as display:
         return batch.import_batch(Path(directory), options, display)

@@ -48,6 +48,14 @@ def import_(
     any_machine: Annotated[
         bool, typer.Option("--any-machine", help="Merge records of several machines and note the conflict.")
     ] = False,
+    ready: Annotated[
+        str | None,
+        typer.Option("--ready", metavar="REGEX", help="End the boot at the first line that this pattern matches."),
+    ] = None,
+    mark: Annotated[
+        list[str] | None,
+        typer.Option("--mark", metavar="NAME=REGEX", help="Set a mark at the first line that this pattern matches."),
+    ] = None,
     formats: Annotated[bool, typer.Option("--formats", help="List all formats and stop.")] = False,
     json: Json = False,
 ) -> None:
@@ -65,6 +73,7 @@ def import_(
       firstlight import boot/ serial.log plot.json trace.txt -o a.boot
       journalctl -o json -b | firstlight import - -o a.boot
       firstlight import kft.log && firstlight functions kft.boot
+      firstlight import board.log --ready 'login: ' --mark camera_up='camera [0-9] up' -o a.boot
       firstlight import --batch logs/ -o boots/
     """
     from firstlight.render.terminal.console import console
@@ -81,7 +90,7 @@ def import_(
             print_report(console(), [formats_table(known)])
         return
     if batch is not None:
-        _import_batch(batch, records, output, format, boot, split, force, json)
+        _import_batch(batch, records, output, format, boot, split, force, ready, mark or [], json)
         return
     written = api.import_all(
         records or [],
@@ -91,6 +100,8 @@ def import_(
         split=split,
         force=force,
         mixed=any_machine,
+        ready=ready,
+        marks=mark or [],
         progress=True,
     )
     for imported in written:
@@ -111,6 +122,8 @@ def _import_batch(
     boot: int | None,
     split: bool,
     force: bool,
+    ready: str | None,
+    marks: list[str],
     json: bool,
 ) -> None:
     """Import the entries of a directory, and print what became of each.
@@ -125,7 +138,17 @@ def _import_batch(
         raise UsageError("`--batch` excludes records", hint="records of one boot are imported without `--batch`")
     if output is None:
         raise UsageError("`--batch` needs a directory of bundles", hint="such as `-o boots/`")
-    rows = api.import_batch(directory, output=output, format=format, boot=boot, split=split, force=force, progress=True)
+    rows = api.import_batch(
+        directory,
+        output=output,
+        format=format,
+        boot=boot,
+        split=split,
+        force=force,
+        ready=ready,
+        marks=marks,
+        progress=True,
+    )
     if json:
         print_json(batch_data(rows))
     else:

@@ -146,7 +146,7 @@ class _Journal:
         self._output = output
         self._path = output / JOURNAL
         #: Another choice of any of these is another import.
-        self._choices = [VERSION, options.format, options.boot, options.split]
+        self._choices = [VERSION, options.format, options.boot, options.split, *map(list, options.marks)]
         self._entries: dict[str, dict[str, Any]] = {}
         if self._path.exists():
             self._entries = self._read()

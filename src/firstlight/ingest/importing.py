@@ -24,6 +24,8 @@ from firstlight.ingest.manifest import finish_bundle
 from firstlight.ingest.progress import ImportProgress
 from firstlight.ingest.select_boots import check_machines, chosen, left_out_boots
 from firstlight.ingest.unpack.compression import unpacked_name
+from firstlight.ingest.wanted_marks import WantedMarks
+from firstlight.schema.marks import Mark
 
 #: A message lists no more files than this.
 _MOST = 10
@@ -45,6 +47,8 @@ class ImportOptions:
     force: bool = False
     mixed: bool = False
     """Merge records that are of several machines; what they contradict is in the evidence."""
+    marks: WantedMarks = ()
+    """Marks that the user asks for, and the patterns of their lines."""
     limits: InputLimits = field(default_factory=InputLimits)
 
 
@@ -102,7 +106,7 @@ def import_records(options: ImportOptions, progress: ImportProgress | None = Non
         for (record, boot), output in zip(boots, outputs, strict=True):
             progress.step(f"writing {output.name}")
             with new_bundle(output, force=options.force) as bundle:
-                summary = records.write(record, boot, str(bundle), options.mixed)
+                summary = records.write(record, boot, str(bundle), options.mixed, list(options.marks))
                 summary["missing"] += unchosen
                 _give_raw(staging / "raw", bundle / "raw", last=output == outputs[-1])
                 manifest = finish_bundle(bundle, gathered, outcomes, summary, words)
@@ -174,6 +178,8 @@ def _words(options: ImportOptions) -> list[str]:
         words += ["--as", options.format]
     if options.boot is not None:
         words += ["--boot", str(options.boot)]
+    for name, pattern in options.marks:
+        words += ["--ready", pattern] if name == Mark.READY else ["--mark", f"{name}={pattern}"]
     return words + (["--split"] if options.split else []) + (["--any-machine"] if options.mixed else [])
 
 

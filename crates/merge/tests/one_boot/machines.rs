@@ -33,7 +33,7 @@ fn what_is_merged_all_the_same_stands_in_the_evidence() {
     let other = on(&[("system.architecture", "arm64"), ("kernel.release", "5.4.0")]);
     let reads = [record("one", vec![one]), record("other", vec![other])];
     let directory = tempfile::tempdir().unwrap();
-    let merged = merge_any(&reads, &[Some(0); 2], true, directory.path()).unwrap();
+    let merged = merge_any(&reads, &[Some(0); 2], true, &[], directory.path()).unwrap();
     let subjects: Vec<&str> = merged.contradictions.iter().map(|found| found.what.as_str()).collect();
     assert!(subjects.contains(&"which machine this is, by `system.architecture`"), "{subjects:?}");
     assert!(!merged.warnings.iter().any(|warning| warning.contains("left out")), "{:?}", merged.warnings);

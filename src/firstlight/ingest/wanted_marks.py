@@ -1,0 +1,45 @@
+"""Marks that the user asks for: `NAME=REGEX`, and `--ready REGEX`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from firstlight import _core
+from firstlight.errors import UsageError
+from firstlight.schema.marks import Mark
+
+_NAME = re.compile(r"[a-z][a-z0-9_.-]{0,63}")
+
+WantedMarks = tuple[tuple[str, str], ...]
+"""Names of marks, each with the pattern of its line."""
+
+
+def wanted_marks(ready: str | None, marks: Sequence[str]) -> WantedMarks:
+    """Read the marks that the user asks for.
+
+    :param ready: the pattern of the line at which the boot ends.
+    :param marks: `NAME=REGEX`, each.
+    :raises UsageError: for a name that is not one, a name that is given twice, and a pattern that cannot be read.
+
+    >>> wanted_marks("login: ", ["camera_up=camera [0-9] up"])
+    (('ready', 'login: '), ('camera_up', 'camera [0-9] up'))
+    """
+    wanted = [] if ready is None else [_checked(Mark.READY, ready, "--ready")]
+    for given in marks:
+        name, separator, pattern = given.partition("=")
+        if not separator or not _NAME.fullmatch(name):
+            hint = "such as `--mark camera_up='camera 0 up'`; a name has lower case letters, digits, `_`, `.` and `-`"
+            raise UsageError(f"`--mark` needs NAME=REGEX: `{given}`", hint=hint)
+        if name in (known for known, _ in wanted):
+            raise UsageError(f"the mark `{name}` is given twice", hint="one pattern can match several lines: `a|b`")
+        wanted.append(_checked(name, pattern, "--mark"))
+    return tuple(wanted)
+
+
+def _checked(name: str, pattern: str, option: str) -> tuple[str, str]:
+    error = _core.pattern_error(pattern) if pattern else "it is empty and matches every line"
+    if error is not None:
+        hint = "the syntax is that of https://docs.rs/regex; a literal `[` is `\\[`"
+        raise UsageError(f"the pattern of `{option}` cannot be read: `{pattern}`: {error}", hint=hint)
+    return (str(name), pattern)
