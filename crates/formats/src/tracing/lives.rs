@@ -146,8 +146,10 @@ impl Lives {
                 span.track = Name::Owned(format!("process {}", life.task));
                 span = span.with("pid", life.task.to_string());
             }
-            (span.start_ns, span.end_ns) = (life.first_ns, life.end_ns);
-            span = match (life.first_ns, life.end_ns) {
+            // A damaged stamp may be later than the end: the life is then empty, and not negative.
+            let end_ns = life.end_ns.map(|end| life.first_ns.map_or(end, |start| end.max(start)));
+            (span.start_ns, span.end_ns) = (life.first_ns, end_ns);
+            span = match (life.first_ns, end_ns) {
                 (Some(start), Some(end)) if life.born => span.between(start, end),
                 (Some(start), Some(end)) => {
                     span.between(start, end).graded(Grade::Bounded, ReasonCode::PresentBeforeTrace)
