@@ -14,6 +14,7 @@ from firstlight.api import Boot
 from firstlight.lab.run.record import record
 from firstlight.lab.run.verify import compare
 from firstlight.recipe.options import RecordOptions
+from other_boots import OTHER_QEMU
 
 pytestmark = [
     pytest.mark.boot,
@@ -195,6 +196,20 @@ def test_a_second_recording_is_equal_in_every_table(boot: Boot, options: RecordO
 
     again = record(replace(options, output=tmp_path / "again.boot"))
     assert compare(boot.directory, again).differences == ()
+
+
+@pytest.mark.skipif(OTHER_QEMU is None, reason="there is no second QEMU: see make/other-qemu.sh")
+def test_another_qemu_shows_the_same_programs_and_functions(boot: Boot, options: RecordOptions, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    qemu = Path(OTHER_QEMU or "")
+    other = firstlight.open(record(replace(options, output=tmp_path / "other.boot", qemu=qemu)))
+    assert all(invariant.holds for invariant in other.manifest.invariants.values())
+    columns = ("image", "arguments", "status")
+    programs = [each.processes().drop_nulls("image").select(columns).sort(columns).rows() for each in (boot, other)]
+    assert programs[0] == programs[1]
+    spins = other.table("user_functions").filter(pl.col("function") == "spin_for_a_while")
+    assert spins["self_instructions"].to_list() == [2 * ROUNDS + 1] * 5
 
 
 def test_the_guest_is_undisturbed(boot: Boot, options: RecordOptions, tmp_path: Path) -> None:
