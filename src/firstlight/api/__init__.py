@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         try_,
         whatif,
     )
+    from firstlight.api.farms import boots_by, farm_status, tidy_farm, work
     from firstlight.api.fleets import (
         add_to_fleet,
         ask_fleet,
@@ -109,12 +110,14 @@ __all__ = [
     "audit_matrix",
     "baseline_path",
     "bisect",
+    "boots_by",
     "calibrate",
     "compact_fleet",
     "compare",
     "doctor",
     "explain_fleet",
     "export",
+    "farm_status",
     "files_to_apply",
     "find_regressions",
     "fleet_page",
@@ -148,10 +151,12 @@ __all__ = [
     "scale",
     "set_baseline",
     "studies",
+    "tidy_farm",
     "try_",
     "tune",
     "verify",
     "whatif",
+    "work",
 ]
 
 _MODULES = {
@@ -163,6 +168,7 @@ _MODULES = {
     "firstlight.api.compare_boots": "Comparison Total compare open_arms",
     "firstlight.api.experiments": "Forecast Trial plan_experiment read_experiment run_experiment scale try_ whatif",
     "firstlight.api.check_health": "Health health",
+    "firstlight.api.farms": "boots_by farm_status tidy_farm work",
     "firstlight.api.fleets": "add_to_fleet ask_fleet compact_fleet explain_fleet fleet_page forget_boots init_fleet "
     "query_fleet reproduce_initcall",
     "firstlight.api.histories": "FoundVersion anchor_history bisect",

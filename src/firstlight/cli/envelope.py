@@ -13,7 +13,7 @@ from typing import Any
 VERSION = 1
 """The version of the shape of every command's data."""
 
-GROUPS = ("baseline", "experiment", "fleet", "history", "image", "study", "tune")
+GROUPS = ("baseline", "experiment", "farm", "fleet", "history", "image", "study", "tune")
 """The commands that have commands of their own."""
 
 _ALIASES = {"bless": "baseline-set"}

@@ -11,7 +11,7 @@ import typer
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
-from firstlight.cli.output import Csv, Jobs, Json, print_notes
+from firstlight.cli.output import Csv, Jobs, Json, Workers, print_notes
 from firstlight.cli.page import Page
 from firstlight.errors import FirstlightError, UsageError
 
@@ -33,6 +33,7 @@ def run(
         ),
     ] = None,
     jobs: Jobs = None,
+    workers: Workers = None,
     quantile: Annotated[
         list[str] | None,
         typer.Option(
@@ -53,6 +54,7 @@ def run(
       firstlight experiment run pty.toml
       firstlight experiment run pty.toml --dry-run
       firstlight experiment run pty.toml -o /data/pty -j 4
+      firstlight experiment run pty.toml --workers store:///mnt/farm
       firstlight experiment run board.toml --quantile p95 --quantile slow-share
     """
     from firstlight.render.experiment_json import plan_data, results_data
@@ -69,7 +71,8 @@ def run(
             print_report(console(), plan_report(prepared))
         return
     statistics = _checked(quantile or [])
-    results = api.run_experiment(plan, output, jobs=jobs, progress=True)
+    with api.boots_by(workers):
+        results = api.run_experiment(plan, output, jobs=jobs, progress=True)
     if json:
         print_json(results_data(results, statistics))
     else:

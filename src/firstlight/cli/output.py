@@ -30,6 +30,13 @@ Jobs = Annotated[
     int | None,
     typer.Option("-j", "--jobs", min=1, help="Maximum number of parallel boots (default: one per processor)."),
 ]
+Workers = Annotated[
+    str | None,
+    typer.Option(
+        metavar="STORE",
+        help="Have the boots made by the workers of this store, or by `local:N` workers on this machine.",
+    ),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Boot everything again instead of using the cache.")]
 
 

@@ -9,7 +9,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Jobs, Json
+from firstlight.cli.output import Jobs, Json, Workers
 from firstlight.cli.page import Page
 
 
@@ -28,6 +28,7 @@ def scale(
         typer.Option("-o", "--output", metavar="DIR", help="The directory of the boots (default: next to the plan)."),
     ] = None,
     jobs: Jobs = None,
+    workers: Workers = None,
     bisect: Annotated[
         bool, typer.Option("--bisect/--no-bisect", help="Find crossovers by booting more sizes, in exact mode.")
     ] = True,
@@ -69,19 +70,20 @@ def scale(
     from firstlight.render.views.scaling import scaling_report
 
     page = Page.wanted(html, force, data=json)
-    answer = api.scale(
-        plan,
-        at=at or (),
-        output=output,
-        jobs=jobs,
-        bisect=bisect,
-        size=size,
-        cost=cost,
-        by=by,
-        exact=exact,
-        terms=term or (),
-        progress=True,
-    )
+    with api.boots_by(workers):
+        answer = api.scale(
+            plan,
+            at=at or (),
+            output=output,
+            jobs=jobs,
+            bisect=bisect,
+            size=size,
+            cost=cost,
+            by=by,
+            exact=exact,
+            terms=term or (),
+            progress=True,
+        )
     if page is not None:
         from firstlight.render.page.scaling import scaling_page_data
 

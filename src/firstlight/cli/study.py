@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.help import SETTINGS
-from firstlight.cli.output import Fresh, Jobs, Json
+from firstlight.cli.output import Fresh, Jobs, Json, Workers
 
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="The name of a study from `firstlight study list`.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing study.")]
@@ -76,6 +76,7 @@ def run(
     force: Force = False,
     fresh: Fresh = False,
     jobs: Jobs = None,
+    workers: Workers = None,
     json: Json = False,
 ) -> None:
     """Run a study and report which of its claims still hold.
@@ -93,10 +94,11 @@ def run(
     from firstlight.render.study_json import outcome_data
     from firstlight.render.views.study import study_report
 
-    outcome = api.run_study(
-        name, output, quick=quick, full=full, kernel=kernel, sizes=sizes.split(",") if sizes else (), memory=memory,
-        force=force, fresh=fresh, jobs=jobs,
-    )  # fmt: skip
+    with api.boots_by(workers):
+        outcome = api.run_study(
+            name, output, quick=quick, full=full, kernel=kernel, sizes=sizes.split(",") if sizes else (), memory=memory,
+            force=force, fresh=fresh, jobs=jobs,
+        )  # fmt: skip
     if json:
         print_json(outcome_data(outcome))
     else:

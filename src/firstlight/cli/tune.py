@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.help import SETTINGS
-from firstlight.cli.output import Jobs, Json, Trust
+from firstlight.cli.output import Jobs, Json, Trust, Workers
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
 
@@ -70,6 +70,7 @@ def run(
         bool, typer.Option("--explained", help="Also try the remedies of the causes that `explain` names.")
     ] = False,
     jobs: Jobs = None,
+    workers: Workers = None,
     trust: Trust = False,
     json: Json = False,
 ) -> None:
@@ -83,11 +84,12 @@ def run(
       firstlight tune debian --allow cmdline,initramfs,rootfs,machine --budget 60 -o debian/
       firstlight tune a.boot --without initcall_blacklist
     """
-    found = api.tune(
-        recipe, goal=goal, allow=[each.strip() for each in allow.split(",") if each.strip()], budget=budget,
-        output=output, remedies=remedies or (), without=without or (), explained=explained, jobs=jobs,
-        trust=trust, progress=True,
-    )  # fmt: skip
+    with api.boots_by(workers):
+        found = api.tune(
+            recipe, goal=goal, allow=[each.strip() for each in allow.split(",") if each.strip()], budget=budget,
+            output=output, remedies=remedies or (), without=without or (), explained=explained, jobs=jobs,
+            trust=trust, progress=True,
+        )  # fmt: skip
     _print(found, markdown=False, json=json)
 
 

@@ -8,7 +8,9 @@ import shutil
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -30,6 +32,39 @@ _AT_MOST = 4 << 30
 _ABANDONED_S = 86_400
 _HOST = (FailureReason.WALL_TIMEOUT, FailureReason.QEMU_DIED, FailureReason.PLUGIN)
 """Failures that say nothing of the recipe."""
+
+Recorder = Callable[[RecordOptions, str, Progress], None]
+"""Makes the boot of a key at the `output` of the options; raises what `record` raises."""
+
+_RECORDER: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+@contextmanager
+def recorded_by(recorder: Recorder) -> Iterator[None]:
+    """Within this context other machines make the boots that are not in the cache."""
+    token = _RECORDER.set(recorder)
+    try:
+        yield
+    finally:
+        _RECORDER.reset(token)
+
+
+def is_recorded_elsewhere() -> bool:
+    """Whether the processors of this machine make no boots now: see :func:`recorded_by`."""
+    return _RECORDER.get() is not None
+
+
+def make(options: RecordOptions, key: str, progress: Progress) -> None:
+    """Record the boot of a key, here or where :func:`recorded_by` says.
+
+    :raises UnhealthyBootError: when the guest did not come up; the bundle is written.
+    :raises LabError: when it cannot be booted.
+    """
+    recorder = _RECORDER.get()
+    if recorder is None:
+        record(options, progress)
+    else:
+        recorder(options, key, progress)
 
 
 def is_cacheable(manifest: Manifest) -> bool:
@@ -91,7 +126,7 @@ def obtain(options: RecordOptions, key: str, progress: Progress, output: Path | 
     booted = not is_cached(key)
     if booted:
         try:
-            record(replace(options, output=kept, force=True), progress)
+            make(replace(options, output=kept, force=True), key, progress)
         except UnhealthyBootError:
             if output is not None:
                 copy(kept, output, replacing=True)
@@ -150,7 +185,7 @@ def copy(bundle: Path, destination: Path, *, replacing: bool = False) -> None:
 
 
 def _folder() -> Path:
-    folder = cache_dir() / "boots" / digest_of(VERSION, _engine())[:16]
+    folder = cache_dir() / "boots" / digest_of(VERSION, engine_digest())[:16]
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -159,7 +194,7 @@ def _folder() -> Path:
 
 
 @cache
-def _engine() -> str:
+def engine_digest() -> str:
     """The digest of the engine, which makes the tables: another engine may make others from the same evidence."""
     import firstlight._core
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -24,7 +25,7 @@ def side_by_side(work: Callable[[Item], None], items: Iterable[Item], at_once: i
     [1, 2, 3]
     """
     with ThreadPoolExecutor(at_once, thread_name_prefix="boot") as pool:
-        running: set[Future[None]] = {pool.submit(work, item) for item in items}
+        running: set[Future[None]] = {pool.submit(copy_context().run, work, item) for item in items}
         try:
             while running:
                 # In short steps, so that an interrupt is heard.

@@ -19,13 +19,16 @@ from firstlight.experiment.parallel import side_by_side
 from firstlight.experiment.schedule import Prepared
 from firstlight.experiment.store import CellState, State
 from firstlight.lab.host.process import interruptible
-from firstlight.lab.host.progress import SilentProgress, Snapshot
+from firstlight.lab.host.progress import Progress, SilentProgress, Snapshot
 from firstlight.lab.run.record import record
 from firstlight.quantities import parse_size
 from firstlight.recipe.options import RecordOptions
 
 _GUEST_OVERHEAD = 512 << 20
 """Bytes of the host that a boot takes beside its guest's memory."""
+
+_ASKED_AT_ONCE = 64
+"""Boots that are asked of other machines at a time; each waits in a thread of its own."""
 
 Boot = tuple[int, int]
 """Cell and repeat."""
@@ -112,7 +115,8 @@ class _Session:
         began = time.monotonic()
         try:
             if not shared:
-                self._record(number, bundle)
+                # A repeat in exact mode checks this machine.
+                record(*self._recording(number, bundle))
                 how = "booted"
             else:
                 # Cells with the same inputs are one boot.
@@ -132,18 +136,17 @@ class _Session:
         if boot_cache.find(cell.key, bundle):
             return "taken"
         try:
-            self._record(number, bundle)
+            options, progress = self._recording(number, bundle)
+            boot_cache.make(options, cell.key, progress)
         finally:
             if bundle.is_dir() and boot_cache.is_cacheable(read_manifest(bundle)):
                 boot_cache.keep(bundle, cell.key)
         return "booted"
 
-    def _record(self, number: int, bundle: Path) -> None:
+    def _recording(self, number: int, bundle: Path) -> tuple[RecordOptions, Progress]:
         name = self._prepared.state.cells[number].name
-        record(
-            replace(self._prepared.options[number], output=bundle, force=True),
-            OneOfMany(name, self._progress, self._stop),
-        )
+        options = replace(self._prepared.options[number], output=bundle, force=True)
+        return options, OneOfMany(name, self._progress, self._stop)
 
 
 class OneOfMany(SilentProgress):
@@ -174,11 +177,14 @@ class OneOfMany(SilentProgress):
 
 
 def boots_at_once(options: Sequence[RecordOptions], jobs: int | None = None) -> int:
-    """How many boots run side by side: as many as there are processors, and memory for.
+    """How many boots run side by side: as many as there are processors, and memory for; where other machines make
+    them, as many as are asked of those at a time.
 
     :param options: of the boots to be made.
     :param jobs: so many at most.
     """
+    if boot_cache.is_recorded_elsewhere():
+        return max(1, min(jobs or _ASKED_AT_ONCE, len(options)))
     processors = len(os.sched_getaffinity(0))
     guest = max((parse_size(each.memory or "512M") for each in options), default=0) + _GUEST_OVERHEAD
     room = max(1, memory_available() // guest)

@@ -5,7 +5,7 @@
 
 from typing import Any
 
-from firstlight.api.data import ci_commands, compare, fleet, inspect_boot, record
+from firstlight.api.data import ci_commands, compare, farm, fleet, inspect_boot, record
 
 DATA: dict[str, Any] = {
     "apply": compare.Applied,
@@ -22,6 +22,8 @@ DATA: dict[str, Any] = {
     "explain": inspect_boot.Explained | inspect_boot.ExplainedEntry,
     "export": inspect_boot.Export,
     "files": inspect_boot.Files,
+    "farm-status": farm.Status,
+    "farm-tidy": farm.Tidied,
     "fleet-add": fleet.Added,
     "fleet-compact": fleet.Compacted,
     "fleet-explain": fleet.Explained,
@@ -65,5 +67,6 @@ DATA: dict[str, Any] = {
     "verify": record.Verified,
     "walk": record.Study,
     "whatif": compare.Predicted,
+    "work": farm.Worked,
 }
 """The type of the data of every command that has `--json`."""

@@ -1,0 +1,57 @@
+"""`firstlight farm`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated
+
+import typer
+
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.help import command_group
+from firstlight.cli.output import Json
+
+app = command_group("Show and tidy a farm: the store that several machines boot from.")
+
+StorePath = Annotated[
+    str, typer.Argument(metavar="STORE", help="A directory that all machines of the farm share, or store://DIRECTORY.")
+]
+
+
+@app.command("status")
+def status(store: StorePath, json: Json = False) -> None:
+    """Show the jobs and workers of a farm.
+
+    A worker is lost when the store did not hear from it for 20 seconds. A worker is left out when its boots differ
+    from those of the machine that asked for them.
+
+    \b
+    Examples:
+      firstlight farm status /mnt/farm
+      firstlight farm status /mnt/farm --json | jq '.data.workers[] | [.name, .state]'
+    """
+    from firstlight.render.terminal.console import console
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.farm import status_report
+
+    found = api.farm_status(store)
+    if json:
+        print_json({"store": store, "waiting": found.waiting, **dataclasses.asdict(found)})
+    else:
+        print_report(console(), status_report(found))
+
+
+@app.command("tidy")
+def tidy(store: StorePath, json: Json = False) -> None:
+    """Remove jobs that are done with their results, inputs without a job, and workers that ended.
+
+    \b
+    Examples:
+      firstlight farm tidy /mnt/farm
+    """
+    found = api.tidy_farm(store)
+    if json:
+        print_json({"store": store, **dataclasses.asdict(found)})
+    else:
+        print(f"removed: {found.jobs} jobs, {found.inputs} inputs, {found.workers} workers")

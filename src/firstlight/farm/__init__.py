@@ -1,0 +1,1 @@
+"""Boots on other machines: a store of jobs and results, workers that take the jobs, and who asks for boots."""

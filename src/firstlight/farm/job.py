@@ -1,0 +1,192 @@
+"""A boot that another machine can make: choices from a list, inputs by digest, and what has to be equal there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import Field, JsonValue, ValidationError
+
+from firstlight.cache import digest_of, entry, file_digest
+from firstlight.errors import LabError, UsageError
+from firstlight.experiment.boot_cache import engine_digest
+from firstlight.farm.packing import pack, unpack
+from firstlight.farm.store import Store
+from firstlight.frozen import StrictModel
+from firstlight.lab.run.resolve import Inputs
+from firstlight.recipe.choices import read_choices
+from firstlight.recipe.options import RecordOptions, options_for
+from firstlight.version import VERSION
+
+#: Choices that a job may make by themselves.
+ALLOWED = frozenset(
+    "root_as guest_commands append memory cpu machine shift seed initramfs_order ready profile user_functions "
+    "timeout_wall_s timeout_virtual_s".split()
+)
+#: Choices that are files or directories, which the store holds.
+INPUTS = ("kernel", "initrd", "rootfs", "overlay", "initramfs_files", "symbols")
+#: Choices that a job cannot make, with the reason.
+REFUSED: Mapping[str, str] = MappingProxyType(
+    {
+        "live": "a boot in live mode depends on its machine",
+        "qemu": "a worker boots with its own QEMU, which has to be the same",
+        "qemu_options": "a worker takes no words for its QEMU from others",
+    }
+)
+_NAMED_ROOTS = ("debian",)
+_LONGEST_S = 24 * 3600.0
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class Input(StrictModel):
+    """A file or a directory that the store holds."""
+
+    digest: str = Field(pattern=_DIGEST.pattern, description="SHA-256 of the file, or of the packed directory")
+    kind: Literal["file", "directory"]
+
+
+class Job(StrictModel):
+    """`jobs/KEY.json`, as `docs/reference/formats/farm-store.md` specifies it."""
+
+    schema_version: Literal[1] = 1
+    key: str = Field(pattern=_DIGEST.pattern, description="the digest of all that decides the boot")
+    choices: dict[str, JsonValue]
+    inputs: dict[str, Input]
+    digests: dict[str, str | None] = Field(description="of every input as resolved, of QEMU and of the plugin")
+    firstlight: str = Field(description="the version that makes the tables")
+    engine: str = Field(description="the digest of the engine that makes the tables")
+
+
+def submit(options: RecordOptions, key: str, resolved: Inputs, store: Store) -> Job:
+    """Put a job and its inputs into a store.
+
+    :param key: of the boot.
+    :param resolved: the inputs on this machine.
+    :raises UsageError: for choices that another machine cannot make.
+    """
+    default = RecordOptions(options.output)
+    for name, reason in REFUSED.items():
+        if getattr(options, name) != getattr(default, name):
+            raise UsageError(f"`{name}` cannot be sent to workers: {reason}", hint="boot it here, without workers")
+    choices = {name: getattr(options, name) for name in ALLOWED}
+    inputs: dict[str, Input] = {}
+    for name in INPUTS:
+        value = getattr(options, name) if name != "kernel" else resolved.recipe.files.kernel
+        if value is None:
+            continue
+        if name == "rootfs" and value in _NAMED_ROOTS:
+            choices["rootfs"] = value
+        else:
+            inputs[name] = _put(Path(value), store)
+    choices["guest_commands"] = list(options.guest_commands)
+    job = Job(
+        key=key, choices=choices, inputs=inputs, digests=resolved.digests, firstlight=VERSION, engine=engine_digest()
+    )
+    store.put_text("jobs", f"{key}.json", job.model_dump(mode="json"))
+    return job
+
+
+def _put(path: Path, store: Store) -> Input:
+    """Put a file, or a directory as one file, under its digest."""
+    if not path.is_dir():
+        digest = file_digest(path)
+        store.put("inputs", digest, lambda made: _copied(path, made, digest))
+        return Input(digest=digest, kind="file")
+    with tempfile.TemporaryDirectory(prefix="firstlight-") as folder:
+        packed = Path(folder) / "packed"
+        pack(path, packed)
+        digest = file_digest(packed)
+        store.put("inputs", digest, lambda made: _copied(packed, made, digest))
+    return Input(digest=digest, kind="directory")
+
+
+def fetch(one: Input, store: Store) -> Path:
+    """The path of an input on this machine, from the cache or the store.
+
+    :raises LabError: when the store lacks it, or has something else under its name.
+    """
+
+    def make(directory: Path) -> None:
+        source = store.place("inputs", one.digest)
+        if not source.is_file():
+            raise LabError("the store lacks an input of this job", where=str(source), hint="submit the job again")
+        if one.kind == "file":
+            _copied(source, directory / "input", one.digest)
+            return
+        with tempfile.TemporaryDirectory(prefix="firstlight-") as folder:
+            _copied(source, Path(folder) / "packed", one.digest)
+            unpack(Path(folder) / "packed", directory / "input")
+
+    return entry("farm-inputs", digest_of(one.kind, one.digest), make) / "input"
+
+
+def options_of(job: Job, output: Path, store: Store) -> RecordOptions:
+    """What a job asks to be recorded, with its inputs on this machine.
+
+    :raises LabError: for choices that no job may make, or an input that is not there.
+    """
+    choices = dict(job.choices)
+    for name, value in choices.items():
+        if name not in ALLOWED and not (name == "rootfs" and value in _NAMED_ROOTS):
+            raise LabError(f"a job may not choose `{name}`", where=job.key)
+    for name, one in job.inputs.items():
+        if name not in INPUTS:
+            raise LabError(f"`{name}` is no input of a job", where=job.key)
+        choices[name] = str(fetch(one, store))
+    try:
+        found = read_choices(choices)
+    except ValidationError as error:
+        raise LabError(f"the job's choices cannot be: {error.errors()[0]['msg']}", where=job.key) from error
+    if found.timeout_wall_s > _LONGEST_S:
+        raise LabError("the job asks for more than a day of this machine", where=job.key)
+    return options_for(found, output)
+
+
+def read_job(store: Store, key: str) -> Job | None:
+    """A job of a store; `None` where there is none.
+
+    :raises LabError: when it is damaged, or of a newer Firstlight.
+    """
+    found = store.read("jobs", f"{key}.json")
+    if found is None:
+        return None
+    try:
+        job = Job.model_validate(found)
+    except ValidationError as error:
+        place = str(store.place("jobs", f"{key}.json"))
+        raise LabError(f"this job is damaged: {error.errors()[0]['msg']}", where=place) from error
+    if job.key != key:
+        raise LabError("this job has the name of another", where=str(store.place("jobs", f"{key}.json")))
+    return job
+
+
+def unequal(job: Job, key: str, resolved: Inputs) -> str | None:
+    """What of this machine differs from what a job asks for, as a text; `None` when the boot is the same here.
+
+    :param key: of the boot, as this machine would record it.
+    """
+    if job.firstlight != VERSION:
+        return f"the job asks for Firstlight {job.firstlight}, this is {VERSION}"
+    if job.engine != engine_digest():
+        return f"the job asks for another build of Firstlight's engine ({job.engine[:12]}, not {engine_digest()[:12]})"
+    names = [name for name, digest in sorted(job.digests.items()) if resolved.digests.get(name) != digest]
+    if names:
+        return "here these differ from what the job asks for: " + ", ".join(
+            f"{name} ({_short(resolved.digests.get(name))}, not {_short(job.digests[name])})" for name in names
+        )
+    return None if key == job.key else "the choices of this job make another boot here"
+
+
+def _short(digest: str | None) -> str:
+    return "none" if digest is None else digest[:12]
+
+
+def _copied(source: Path, target: Path, digest: str) -> None:
+    shutil.copyfile(source, target)
+    if file_digest(target) != digest:
+        raise LabError("this file is not what its digest says", where=str(source), hint="remove it from the store")

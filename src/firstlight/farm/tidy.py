@@ -1,0 +1,64 @@
+"""Removes what a farm no longer needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstlight.errors import FirstlightError
+from firstlight.farm.job import read_job
+from firstlight.farm.leases import EXPIRED_S, give_up, is_leased
+from firstlight.farm.store import Store
+
+_YOUNG_S = 3600.0
+"""An input without a job may belong to a job that is being put."""
+
+
+@dataclass(frozen=True)
+class Tidied:
+    """What was removed."""
+
+    jobs: int
+    inputs: int
+    workers: int
+
+
+def tidy(store: Store) -> Tidied:
+    """Remove jobs that are done, inputs that no job names, and workers that ended or are lost.
+
+    Workers that were left out stay named.
+
+    :raises LabError: when the store cannot be used.
+    """
+    results = set(store.names("results"))
+    named: set[str] = set()
+    jobs = 0
+    for file in store.names("jobs"):
+        key = file.removesuffix(".json")
+        if file in results and not is_leased(store, key):
+            # What says that it is done goes last: a worker in between would boot it again.
+            store.remove("jobs", file)
+            give_up(store, key)
+            for attempt in [name for name in store.names("failed") if name.startswith(f"{key}.")]:
+                store.remove("failed", attempt)
+            store.remove("results", file)
+            store.remove("results", f"{key}.tar")
+            jobs += 1
+            continue
+        try:
+            job = read_job(store, key)
+        except FirstlightError:
+            continue
+        named |= {each.digest for each in job.inputs.values()} if job is not None else set()
+    inputs = 0
+    for digest in store.names("inputs"):
+        age_s = store.age_s("inputs", digest)
+        if digest not in named and age_s is not None and age_s > _YOUNG_S:
+            store.remove("inputs", digest)
+            inputs += 1
+    workers = 0
+    for file in store.names("workers"):
+        age_s = store.age_s("workers", file)
+        if age_s is not None and age_s > EXPIRED_S:
+            store.remove("workers", file)
+            workers += 1
+    return Tidied(jobs, inputs, workers)

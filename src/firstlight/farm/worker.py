@@ -1,0 +1,172 @@
+"""A worker: takes jobs of a store, boots them on this machine, and puts the results."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from firstlight.bundle.open import read_manifest
+from firstlight.cache import file_digest
+from firstlight.errors import FirstlightError, LabError, UnhealthyBootError
+from firstlight.experiment.boot_cache import is_cacheable
+from firstlight.farm.job import Job, options_of, read_job, unequal
+from firstlight.farm.leases import Beat, give_up, take
+from firstlight.farm.packing import pack
+from firstlight.farm.store import Store
+from firstlight.lab.host.process import interruptible
+from firstlight.lab.host.progress import Progress, SilentProgress
+from firstlight.lab.run.key import key_of_inputs
+from firstlight.lab.run.record import record
+from firstlight.lab.run.resolve import resolve
+
+MOST_ATTEMPTS = 3
+"""A job that failed so often is not tried again."""
+_POLL_S = 0.2
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+@dataclass
+class Worked:
+    """What a worker did."""
+
+    worker: str
+    boots: int = 0
+    failed: int = 0
+    refused: dict[str, str] = field(default_factory=dict)
+    """Jobs that this machine cannot make equal, by their keys, with the reason."""
+
+
+def own_name() -> str:
+    """The name of this worker: that of the machine, and the number of this process.
+
+    >>> own_name().endswith(str(os.getpid()))
+    True
+    """
+    host = _NOT_IN_A_NAME.sub("-", socket.gethostname()).strip("-.")[:64] or "worker"
+    return f"{host}.{os.getpid()}"
+
+
+def work(
+    store: Store, *, name: str, wait_s: float, most: int | None = None, progress: Progress | None = None
+) -> Worked:
+    """Take jobs until there is none for so long.
+
+    :param name: of this worker, one of its own.
+    :param wait_s: seconds to wait for another job before it ends.
+    :param most: so many boots at most.
+    :raises LabError: when the store cannot be used, or the worker was left out because its boots differ.
+    :raises KeyboardInterrupt: when a person interrupts; its job is free for others at once.
+    """
+    progress = progress or SilentProgress()
+    worked = Worked(name)
+    state: dict[str, object] = {"state": "waiting", "boots": 0, "failed": 0, "refused": {}}
+    with interruptible(), Beat(store, "workers", f"{name}.json", state) as beat:
+        try:
+            until = time.monotonic() + wait_s
+            while most is None or worked.boots + worked.failed < most:
+                _check_trusted(store, name)
+                if _take_one(store, worked, beat, progress):
+                    until = time.monotonic() + wait_s
+                elif time.monotonic() > until:
+                    break
+                else:
+                    progress.step("waiting for a job")
+                    time.sleep(_POLL_S)
+        finally:
+            beat.state["state"] = "ended"
+            beat.write()
+    return worked
+
+
+def _check_trusted(store: Store, name: str) -> None:
+    if store.has("excluded", f"{name}.json"):
+        raise LabError(
+            "this worker was left out: its boots differ from those of another machine",
+            where=str(store.place("excluded", f"{name}.json")),
+            hint="check this machine's memory, and start the worker anew",
+        )
+
+
+def _take_one(store: Store, worked: Worked, beat: Beat, progress: Progress) -> bool:
+    done = set(store.names("results"))
+    failed = store.names("failed")
+    for job_name in store.names("jobs"):
+        key = job_name.removesuffix(".json")
+        if f"{key}.json" in done or key in worked.refused:
+            continue
+        if sum(each.startswith(f"{key}.") for each in failed) >= MOST_ATTEMPTS:
+            continue
+        lease = take(store, key, worked.worker)
+        if lease is None:
+            continue
+        try:
+            with Beat(store, "leases", lease, {"worker": worked.worker}):
+                _do(store, key, worked, beat, progress)
+        finally:
+            give_up(store, key)
+        return True
+    return False
+
+
+def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) -> None:
+    """Make one boot, or say why not."""
+    beat.state |= {"state": "booting", "key": key}
+    began = time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="firstlight-work-"))
+    try:
+        if store.has("results", f"{key}.json"):
+            return
+        job = read_job(store, key)
+        if job is None:
+            return
+        progress.step(f"boot {key[:12]}")
+        reason = _boot(store, job, folder / "a.boot")
+        if reason is not None:
+            worked.refused[key] = reason
+            progress.note(f"job {key[:12]} is left to others: {reason}")
+            return
+        pack(folder / "a.boot", folder / "packed")
+        about = {
+            "worker": worked.worker,
+            "manifest": file_digest(folder / "a.boot" / "manifest.json"),
+            "packed": file_digest(folder / "packed"),
+            "took_s": round(time.monotonic() - began, 3),
+        }
+        store.put("results", f"{key}.tar", lambda made: shutil.copyfile(folder / "packed", made))
+        store.put_text("results", f"{key}.json", about)
+        worked.boots += 1
+    except FirstlightError as error:
+        worked.failed += 1
+        said = {"worker": worked.worker, "error": str(error), "hint": error.hint}
+        number = next(each for each in range(1, 1000) if store.put_text("failed", f"{key}.{each}.json", said))
+        progress.note(f"job {key[:12]} failed ({number}): {error}")
+    finally:
+        beat.state |= {"state": "waiting", "boots": worked.boots, "failed": worked.failed, "refused": worked.refused}
+        beat.state.pop("key", None)
+        beat.write()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _boot(store: Store, job: Job, output: Path) -> str | None:
+    """Record a job's boot; returns why this machine cannot make the same one.
+
+    :raises FirstlightError: when it cannot be booted, or ended in a way that says nothing of its recipe.
+    """
+    options = options_of(job, output, store)
+    resolved = resolve(options)
+    reason = unequal(job, key_of_inputs(resolved), resolved)
+    if reason is not None:
+        return reason
+    try:
+        record(options)
+    except UnhealthyBootError:
+        # That it fails is a result, if it always does.
+        if not is_cacheable(read_manifest(output)):
+            raise
+    return None
