@@ -65,6 +65,7 @@ def test_the_verbs() -> None:
         "units",
         "verify",
         "whatif",
+        "work",
     ]
 
 
