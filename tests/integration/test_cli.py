@@ -39,6 +39,7 @@ def test_the_verbs() -> None:
         "ask",
         "audit",
         "calibrate",
+        "capture",
         "collector",
         "compare",
         "completion",

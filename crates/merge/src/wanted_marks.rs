@@ -38,6 +38,13 @@ impl WantedMark {
     }
 }
 
+impl WantedMark {
+    /// Whether a line has the mark.
+    pub fn matches(&self, line: &str) -> bool {
+        self.pattern.is_match(line)
+    }
+}
+
 /// A mark whose name is the user's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnMark {

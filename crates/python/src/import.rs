@@ -19,10 +19,22 @@ pub fn record_formats() -> Vec<(&'static str, &'static str)> {
     formats().map(|format| (format.name(), format.title())).collect()
 }
 
-/// What is wrong with the pattern of a mark: `firstlight_merge::WantedMark::new`.
-#[pyfunction]
-pub fn pattern_error(pattern: &str) -> Option<String> {
-    WantedMark::new("", pattern).err()
+/// The pattern of a mark: `firstlight_merge::WantedMark`.
+#[pyclass(frozen, module = "firstlight._core")]
+pub struct Pattern {
+    wanted: WantedMark,
+}
+
+#[pymethods]
+impl Pattern {
+    #[new]
+    fn new(pattern: &str) -> PyResult<Self> {
+        Ok(Self { wanted: WantedMark::new("", pattern).map_err(PyValueError::new_err)? })
+    }
+
+    fn matches(&self, line: &str) -> bool {
+        self.wanted.matches(line)
+    }
 }
 
 /// `firstlight_merge::recorded::add_console`.

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         set_baseline,
     )
     from firstlight.api.boot import Boot, open
+    from firstlight.api.capture_boots import Captured, capture, capture_self_test
     from firstlight.api.check_health import Health, health
     from firstlight.api.compare_boots import Comparison, Total, compare, open_arms
     from firstlight.api.experiments import (
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from firstlight.gate.baseline import baseline_path
     from firstlight.gate.verdict import GateResult
     from firstlight.ingest.importing import Imported
+    from firstlight.lab.capture.self_test import StampError
     from firstlight.lab.run.ask import Answers
     from firstlight.lab.run.verify import Verdict as Verification
     from firstlight.recipe.options import RecordOptions
@@ -74,6 +76,7 @@ __all__ = [
     "Answers",
     "Boot",
     "BundleError",
+    "Captured",
     "Comparison",
     "Doctor",
     "Export",
@@ -96,6 +99,7 @@ __all__ = [
     "Payer",
     "RecordOptions",
     "Regressions",
+    "StampError",
     "Total",
     "Trial",
     "UnhealthyBootError",
@@ -112,6 +116,8 @@ __all__ = [
     "bisect",
     "boots_by",
     "calibrate",
+    "capture",
+    "capture_self_test",
     "compact_fleet",
     "compare",
     "doctor",
@@ -167,6 +173,7 @@ _MODULES = {
     "firstlight.api.boot": "Boot open",
     "firstlight.api.compare_boots": "Comparison Total compare open_arms",
     "firstlight.api.experiments": "Forecast Trial plan_experiment read_experiment run_experiment scale try_ whatif",
+    "firstlight.api.capture_boots": "Captured capture capture_self_test",
     "firstlight.api.check_health": "Health health",
     "firstlight.api.farms": "boots_by farm_status tidy_farm work",
     "firstlight.api.fleets": "add_to_fleet ask_fleet compact_fleet explain_fleet fleet_page forget_boots init_fleet "
@@ -183,6 +190,7 @@ _MODULES = {
     "firstlight.comparison.noise_band": "NoiseBand",
     "firstlight.errors": "BundleError FirstlightError LabError UnhealthyBootError UsageError",
     "firstlight.exporters.formats": "ExportFormat",
+    "firstlight.lab.capture.self_test": "StampError",
     "firstlight.gate.baseline": "baseline_path",
     "firstlight.gate.verdict": "GateResult",
     "firstlight.ingest.importing": "Imported",

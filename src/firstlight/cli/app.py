@@ -17,6 +17,7 @@ PLUGINS = "firstlight.commands"
 COMMANDS: dict[Task, list[tuple[str, str, str]]] = {
     Task.RECORD: [
         ("record", "record:record", "Record a boot in QEMU, exactly or with --live"),
+        ("capture", "capture:capture", "Capture the boot of a board from its console, with precise times"),
         ("import", "import_:import_", "Import logs, traces and timings that other tools recorded"),
         (
             "collector",

@@ -38,7 +38,11 @@ def wanted_marks(ready: str | None, marks: Sequence[str]) -> WantedMarks:
 
 
 def _checked(name: str, pattern: str, option: str) -> tuple[str, str]:
-    error = _core.pattern_error(pattern) if pattern else "it is empty and matches every line"
+    error = None if pattern else "it is empty and matches every line"
+    try:
+        _core.Pattern(pattern)
+    except ValueError as wrong:
+        error = str(wrong)
     if error is not None:
         hint = "the syntax is that of https://docs.rs/regex; a literal `[` is `\\[`"
         raise UsageError(f"the pattern of `{option}` cannot be read: `{pattern}`: {error}", hint=hint)

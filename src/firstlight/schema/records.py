@@ -120,6 +120,7 @@ class FormatName(StrEnum):
     UDEV_DATABASE = "udev-database"
     KMSG = "kmsg"
     DMESG_JSON = "dmesg-json"
+    CAPTURE = "capture"
     GRABSERIAL = "grabserial"
     HOST_STAMPED = "host-stamped"
     SERIAL = "serial"

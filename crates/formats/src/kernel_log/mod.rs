@@ -16,6 +16,7 @@ pub mod text;
 pub(crate) mod unstamped_lines;
 
 // Readers. Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edit.
+pub(crate) mod capture;
 pub(crate) mod dmesg_json;
 pub(crate) mod grabserial;
 pub(crate) mod host_stamped;
@@ -26,7 +27,7 @@ pub(crate) mod serial;
 /// The readers of this family.
 #[rustfmt::skip]
 pub static FORMATS: &[&dyn crate::format::Format] = &[
-    &kmsg::Kmsg, &dmesg_json::DmesgJson, &grabserial::Grabserial, &host_stamped::HostStamped, &serial::Serial,
-    &printk::Printk,
+    &kmsg::Kmsg, &dmesg_json::DmesgJson, &capture::Capture, &grabserial::Grabserial,
+    &host_stamped::HostStamped, &serial::Serial, &printk::Printk,
 ];
 // End of the readers.

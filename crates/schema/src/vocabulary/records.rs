@@ -119,6 +119,7 @@ names! {
         UdevDatabase = "udev-database": "udev's database (udevadm info -e)",
         Kmsg = "kmsg": "records of /dev/kmsg",
         DmesgJson = "dmesg-json": "a kernel log in JSON (dmesg --json)",
+        Capture = "capture": "a capture of firstlight capture",
         Grabserial = "grabserial": "a capture of grabserial",
         HostStamped = "host-stamped": "a console with the host's time on each line",
         Serial = "serial": "a capture of a serial console",

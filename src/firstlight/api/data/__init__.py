@@ -45,6 +45,7 @@ DATA: dict[str, Any] = {
     "image-list": list[record.Image],
     "image-path": record.Image,
     "image-remove": record.Removed,
+    "capture": record.Captured | record.StampError,
     "import": list[record.Imported] | list[record.Format] | record.Batch,
     "initcalls": inspect_boot.Initcalls,
     "log": inspect_boot.Log,

@@ -53,6 +53,32 @@ class Imported(TypedDict):
     notes: list[str]
 
 
+class StampError(TypedDict):
+    """How late time stamps are: `firstlight capture --self-test`; `priority` is the reader's real-time priority."""
+
+    p50_ns: int
+    p99_ns: int
+    max_ns: int
+    chunks: int
+    baud: int
+    priority: int | None
+    load: float
+
+
+class Capture(TypedDict):
+    """How a capture ended: `ready`, `closed`, `timeout` or `interrupted`; and the error of its time stamps."""
+
+    ended: str
+    bytes: int
+    stamp_error: StampError | None
+
+
+class Captured(Imported):
+    """The bundle of `firstlight capture`."""
+
+    capture: Capture
+
+
 class BatchEntry(TypedDict):
     """An entry of a directory; `outcome` is `imported`, `several boots`, `rejected` or `left out`."""
 

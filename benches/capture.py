@@ -1,0 +1,115 @@
+"""Captures under bad conditions: the error of time stamps, and marks of boots with noise, cuts and resets.
+
+    python benches/capture.py stamps [--load N]     # the self test, quiet or beside N busy processes
+    python benches/capture.py marks [--boots N]     # emulated boots in simulated time
+
+Each boot of `marks` is a capture file with invented times: line noise between its lines, pieces that are lost, and a
+reset in its middle. A mark whose line came through has to be there once. One whose line was
+lost must not be there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import firstlight
+from firstlight.lab.capture.file import CaptureFile
+
+WANTED = {"ready": "application started", "camera": "camera [0-9] up", "network": "eth0: link up"}
+LINES = (
+    "U-Boot 2024.01 (Jan 02 2024 - 03:04:05 +0000)",
+    "Starting kernel ...",
+    "[    0.000000] Linux version 6.12.1-test (a@b) (gcc 14) #7 SMP",
+    "[    0.010000] gizmo: bound",
+    "[    0.200000] eth0: link up",
+    "[    0.300000] widget: bound",
+    "camera 0 up",
+    "[    0.500000] gadget: done",
+    "application started",
+)
+
+
+def busy(count: int) -> list[subprocess.Popen[bytes]]:
+    """Processes that each keep a processor busy."""
+    return [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+
+
+def stamps(load: int) -> None:
+    """Print the error of time stamps."""
+    processes = busy(load)
+    try:
+        error = firstlight.capture_self_test()
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    figures = ", ".join(f"{name} {getattr(error, name + '_ns') / 1e6:.3f} ms" for name in ("p50", "p99", "max"))
+    print(f"beside {load} busy processes, {error.baud:,} baud, priority {error.priority}: {figures}")
+
+
+def one(directory: Path, dice: random.Random) -> tuple[int, int]:
+    """How many marks of an invented boot are lost, and how many are there that should not be."""
+    record, now, truth = directory / "a.capture.bin", 10**9, {}
+    record.unlink(missing_ok=True)
+    with CaptureFile(record) as file:
+        for end in [dice.randrange(4, len(LINES)), len(LINES)] if dice.random() < 0.3 else [len(LINES)]:
+            # After a reset the power is switched again: what came before does not count.
+            file.event("power_on_begin", now)
+            start, truth = now, {}
+            file.event("power_on_end", now + 3_000_000)
+            for line in LINES[:end]:
+                now += dice.randrange(5_000_000, 300_000_000)
+                if dice.random() < 0.2:
+                    file.data(now, bytes(dice.choices(range(128, 255), k=dice.randrange(1, 40))) + b"\r\n")
+                    now += 1_000_000
+                if line != LINES[2] and dice.random() < 0.05:
+                    continue
+                content = line.encode() + b"\r\n"
+                cut = dice.randrange(1, len(content))
+                file.data(now, content[:cut])
+                file.data(now + 1_000_000, content[cut:])
+                name = {LINES[4]: "network", LINES[6]: "camera", LINES[8]: "ready"}.get(line)
+                if name is not None:
+                    truth[name] = now - start
+        file.event("end closed", now)
+    boot = firstlight.import_(
+        record,
+        output=directory / "a.boot",
+        force=True,
+        ready=WANTED["ready"],
+        marks=[f"{name}={pattern}" for name, pattern in WANTED.items() if name != "ready"],
+    )
+    found = [name for name in boot.marks()["mark"] if name in WANTED]
+    lost = sum(found.count(name) == 0 for name in truth)
+    return lost, sum(found.count(name) > (name in truth) for name in WANTED)
+
+
+def marks(boots: int) -> None:
+    """Print how many marks were lost or doubled."""
+    dice = random.Random(25)
+    with tempfile.TemporaryDirectory() as directory:
+        results = [one(Path(directory), dice) for _ in range(boots)]
+    lost, more = (sum(column) for column in zip(*results, strict=True))
+    print(f"{boots} emulated boots with noise, cuts and resets: {lost} marks lost, {more} doubled or wrong")
+
+
+def main() -> None:
+    """Read the arguments."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["stamps", "marks"])
+    parser.add_argument("--load", type=int, default=0)
+    parser.add_argument("--boots", type=int, default=1000)
+    options = parser.parse_args()
+    if options.what == "stamps":
+        stamps(options.load)
+    else:
+        marks(options.boots)
+
+
+if __name__ == "__main__":
+    main()

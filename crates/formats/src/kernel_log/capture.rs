@@ -1,0 +1,220 @@
+//! What `firstlight capture` writes: the bytes of a console with the instant at which each chunk was read, and events.
+
+use super::clock_lookahead::Ahead;
+use super::text::Text;
+use crate::about::{About, Origin, Traits};
+use crate::evidence::{Clock, Evidence, Instant, Mark, Name, Problem, ProblemKind};
+use crate::format::{Format, Head, Input, Likelihood};
+use crate::lines::Lines;
+use crate::FormatError;
+use firstlight_schema::FormatName;
+use std::io::{BufRead, Read};
+
+const MAGIC: &[u8] = b"firstlight capture 1\n";
+/// The line before the bytes of a record: its kind, time and length.
+const LONGEST_HEAD: u64 = 64;
+const LONGEST_RECORD: usize = 1 << 20;
+const MOST_TEXT: usize = 256 << 20;
+const MOST_FACTS: usize = 32;
+
+/// The reader.
+pub struct Capture;
+
+impl Format for Capture {
+    fn about(&self) -> &'static About {
+        const { &About::of(FormatName::Capture, Traits::of(Origin::KernelLog)) }
+    }
+
+    fn likelihood(&self, head: &Head<'_>) -> Likelihood {
+        if head.bytes.starts_with(MAGIC) {
+            Likelihood::Certain
+        } else {
+            Likelihood::No
+        }
+    }
+
+    fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
+        let mut console = Console::default();
+        console.read(input.bytes, self.about().title)?;
+        let mut text = Text::new(self.about(), "", true);
+        let mut ahead = Ahead::of_any_step();
+        let mut bytes: &[u8] = &console.text;
+        let mut lines = Lines::new(&mut bytes);
+        while let Some(line) = lines.next_line()? {
+            let at = usize::try_from(line.number).ok().and_then(|number| console.begins.get(number.checked_sub(1)?));
+            ahead.line(&mut text, line.number, at.map(|at| console.since_start(*at)), line.bytes);
+        }
+        ahead.finish(&mut text);
+        let mut problems = lines.problems();
+        // Where the record itself has no end, this is said once.
+        if !console.ended {
+            problems.retain(|problem| problem.kind != ProblemKind::Cut);
+        }
+        let mut boots = text.finish(self.about().title, problems)?;
+        if let Some(boot) = boots.iter_mut().find(|boot| boot.boot == 0 && boot.clock != Clock::Firmware) {
+            console.describe(boot);
+        }
+        Ok(boots)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Console {
+    text: Vec<u8>,
+    /// When the first byte of each line was read.
+    begins: Vec<i64>,
+    power_on: Option<(i64, Option<i64>)>,
+    before_power_on: usize,
+    facts: Vec<(String, String)>,
+    ended: bool,
+    malformed: Option<u64>,
+    left_out: usize,
+}
+
+impl Console {
+    /// Reads records up to the end, or to the first one that is malformed or not complete.
+    fn read(&mut self, bytes: &mut dyn BufRead, title: &'static str) -> Result<(), FormatError> {
+        let mut head = Vec::new();
+        bytes.take(MAGIC.len() as u64).read_to_end(&mut head)?;
+        if head != MAGIC {
+            let what = "it does not begin with `firstlight capture 1`".to_owned();
+            return Err(FormatError::NotThis { format: title, what });
+        }
+        for number in 1.. {
+            head.clear();
+            bytes.take(LONGEST_HEAD).read_until(b'\n', &mut head)?;
+            if head.is_empty() {
+                break;
+            }
+            let Some((kind, time, length)) = parsed(&head) else {
+                // What a killed capture had begun to write is no damage.
+                self.malformed = head.ends_with(b"\n").then_some(number);
+                break;
+            };
+            let mut content = Vec::new();
+            bytes.take(length as u64).read_to_end(&mut content)?;
+            let mut end = [0];
+            if content.len() < length || bytes.read(&mut end)? == 0 {
+                // The bytes of the last chunk that are there were read at its time.
+                if kind == Kind::Data {
+                    self.data(time, &content);
+                }
+                break;
+            }
+            if end != *b"\n" {
+                self.malformed = Some(number);
+                break;
+            }
+            match kind {
+                Kind::Setup => self.setup(&content),
+                Kind::Data => self.data(time, &content),
+                Kind::Event => self.event(time, &content),
+            }
+        }
+        Ok(())
+    }
+
+    fn setup(&mut self, content: &[u8]) {
+        for line in String::from_utf8_lossy(content).lines() {
+            let Some((name, value)) = line.split_once('=') else { continue };
+            let plain = !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+            if plain && self.facts.len() < MOST_FACTS {
+                let value = value.chars().filter(|letter| !letter.is_control()).take(200).collect();
+                self.facts.push((format!("capture.{name}"), value));
+            }
+        }
+    }
+
+    fn data(&mut self, time: i64, content: &[u8]) {
+        if self.text.len().saturating_add(content.len()) > MOST_TEXT {
+            self.left_out = self.left_out.saturating_add(content.len());
+            return;
+        }
+        for part in content.split_inclusive(|&byte| byte == b'\n') {
+            if self.text.last().is_none_or(|&last| last == b'\n') {
+                self.begins.push(time);
+            }
+            self.text.extend_from_slice(part);
+        }
+    }
+
+    fn event(&mut self, time: i64, content: &[u8]) {
+        match content {
+            // What was printed before belongs to another start of the board.
+            b"power_on_begin" => {
+                self.before_power_on = self.before_power_on.saturating_add(self.text.len());
+                self.text.clear();
+                self.begins.clear();
+                self.power_on = Some((time, None));
+            }
+            b"power_on_end" => {
+                if let Some((_, end @ None)) = &mut self.power_on {
+                    *end = Some(time);
+                }
+            }
+            _ if content.starts_with(b"end") => self.ended = true,
+            _ => {}
+        }
+    }
+
+    /// Nanoseconds from power-on, or from the first byte where the capture did not switch the power.
+    fn since_start(&self, at: i64) -> i64 {
+        let start = self.power_on.map(|(start, _)| start).or_else(|| self.begins.first().copied()).unwrap_or(at);
+        at.saturating_sub(start).max(0)
+    }
+
+    fn describe(&self, boot: &mut Evidence) {
+        if let Some((begin, end)) = self.power_on {
+            let took = end.map(|end| end.saturating_sub(begin).max(0) as f64 / 1e6);
+            let detail = took.map_or("the power command did not end".to_owned(), |took| {
+                format!("the power command ran for {took:.3} ms from here: the power came within this time")
+            });
+            let mark = Instant { mark: Mark::PowerOn, time_ns: 0, detail };
+            if boot.clock == Clock::Host {
+                boot.marks.insert(0, mark);
+            } else {
+                boot.host_marks.insert(0, mark);
+            }
+        }
+        boot.facts.extend(self.facts.iter().map(|(name, value)| (Name::Owned(name.clone()), value.clone())));
+        let mut say = |kind, line, detail: String| boot.problems.push(Problem { kind, detail, line, lost: None });
+        if self.before_power_on > 0 {
+            let detail = format!(
+                "{} bytes that the board printed before power-on belong to another start and are left out",
+                self.before_power_on
+            );
+            say(ProblemKind::Embedded, None, detail);
+        }
+        if let Some(number) = self.malformed {
+            say(ProblemKind::Torn, None, format!("record {number} is malformed: what follows it was not read"));
+        } else if !self.ended {
+            say(ProblemKind::LostTail, None, "the capture was ended before it was complete".to_owned());
+        }
+        if self.left_out > 0 {
+            say(ProblemKind::Overlong, None, format!("{} bytes beyond {MOST_TEXT} are left out", self.left_out));
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Setup,
+    Data,
+    Event,
+}
+
+/// `data 1234 17`: kind, nanoseconds, bytes.
+fn parsed(head: &[u8]) -> Option<(Kind, i64, usize)> {
+    let text = std::str::from_utf8(head.strip_suffix(b"\n")?).ok()?;
+    let mut fields = text.split(' ');
+    let kind = match fields.next()? {
+        "setup" => Kind::Setup,
+        "data" => Kind::Data,
+        "event" => Kind::Event,
+        _ => return None,
+    };
+    let time = fields.next()?.parse().ok().filter(|time| *time >= 0)?;
+    let length = fields.next()?.parse().ok().filter(|length| *length <= LONGEST_RECORD)?;
+    fields.next().is_none().then_some((kind, time, length))
+}

@@ -1,0 +1,127 @@
+"""`firstlight capture`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from firstlight import api
+from firstlight.cli.envelope import print_json
+from firstlight.cli.output import Json
+from firstlight.errors import UnhealthyBootError, UsageError
+
+
+def capture(
+    source: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PORT | -- COMMAND",
+            help="A serial port, tcp://HOST:PORT, `pty`, or `-` for standard input; or a command whose output is read.",
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="NAME.boot", help="The bundle to write.")] = Path(
+        "board.boot"
+    ),
+    power: Annotated[
+        str | None,
+        typer.Option("--power", metavar="CMD", help="Shell command that switches the power on; the boot begins there."),
+    ] = None,
+    ready: Annotated[
+        str | None,
+        typer.Option("--ready", metavar="REGEX", help="End the boot at the first line that this pattern matches."),
+    ] = None,
+    mark: Annotated[
+        list[str] | None,
+        typer.Option("--mark", metavar="NAME=REGEX", help="Set a mark at the first line that this pattern matches."),
+    ] = None,
+    baud: Annotated[
+        int, typer.Option("--baud", metavar="N", min=50, help="Rate of the serial port in bits per second.")
+    ] = 115200,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds until the capture ends in any case.")
+    ] = 120.0,
+    self_test: Annotated[
+        bool, typer.Option("--self-test", help="Measure the error of time stamps on this machine and stop.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    json: Json = False,
+) -> None:
+    """Capture the boot of a board from its console, with the instant at which each byte was read.
+
+    While it runs, NAME.capture.bin next to the bundle grows. If the capture is killed, `firstlight import` reads it.
+    The error of time stamps is measured before each capture of a port and stored with the boot. The exit code is 4
+    if the line of --ready did not come.
+
+    \b
+    Examples:
+      firstlight capture /dev/ttyUSB0 --power 'relay on' --ready 'login: ' -o a.boot
+      firstlight capture tcp://lab:4001 --ready 'login: ' --mark camera_up='camera [0-9] up' -o a.boot
+      firstlight capture --ready 'login: ' -o a.boot -- ssh lab picocom -q /dev/ttyUSB0
+      firstlight capture --self-test
+    """
+    from firstlight.render.terminal.console import console
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.import_summary import import_report, import_warnings, imported_data
+
+    if self_test:
+        error = api.capture_self_test(baud)
+        if json:
+            print_json(asdict(error))
+        else:
+            print(_stated(error))
+        return
+    place, command = _source(source or [])
+    captured = api.capture(
+        place,
+        command=command,
+        output=output,
+        power=power,
+        ready=ready,
+        marks=mark or [],
+        baud=baud,
+        timeout_s=timeout,
+        force=force,
+    )
+    outcome = captured.outcome
+    for warning in [*outcome.warnings, *import_warnings(captured.imported)]:
+        print(f"warning: {warning}", file=sys.stderr)
+    stated = None if outcome.error is None else asdict(outcome.error)
+    if json:
+        capture_data = {"ended": outcome.ended, "bytes": outcome.size_bytes, "stamp_error": stated}
+        print_json({**imported_data(captured.imported), "capture": capture_data})
+    else:
+        print_report(console(), import_report(captured.imported))
+        if outcome.error is not None:
+            print(_stated(outcome.error))
+    if ready is not None and outcome.ended != "ready":
+        raise UnhealthyBootError(
+            f"the line of `--ready` did not come: the capture ended otherwise ({outcome.ended})",
+            where=str(output),
+            hint="the bundle has what was captured; `--timeout` sets how long to wait",
+        )
+
+
+def _source(given: list[str]) -> tuple[str, list[str]]:
+    """The port, or the command, of the arguments.
+
+    :raises UsageError: without any.
+    """
+    if not given:
+        raise UsageError("no console is given", hint="`firstlight capture /dev/ttyUSB0`, or `-- COMMAND`")
+    if len(given) > 1 or ("/" not in given[0] and given[0] not in ("-", "pty") and shutil.which(given[0])):
+        return "", given
+    return given[0], []
+
+
+def _stated(error: api.StampError) -> str:
+    priority = "normal priority" if error.priority is None else f"real-time priority {error.priority}"
+    figures = ", ".join(
+        f"{name} {value / 1e6:.3f} ms"
+        for name, value in (("p50", error.p50_ns), ("p99", error.p99_ns), ("max", error.max_ns))
+    )
+    return f"error of time stamps: {figures} late ({error.baud:,} baud, {priority}, load {error.load:.1f}; no adapter)"

@@ -1,0 +1,68 @@
+"""The file of a capture: append-only, readable up to its last byte (`docs/reference/formats/records/capture.md`)."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from firstlight.errors import LabError
+
+_MAGIC = b"firstlight capture 1\n"
+
+
+def now_ns() -> int:
+    """The instant, in nanoseconds of the clock that no time server adjusts."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+
+
+class CaptureFile:
+    """Writes each record with one call of the kernel, so that what was written stays when the process is killed.
+
+    :param path: a file that does not exist.
+    :raises LabError: when it exists or cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        except FileExistsError:
+            hint = f"import what it holds with `firstlight import {path}`, and remove it"
+            raise LabError("an earlier capture left this file", where=str(path), hint=hint) from None
+        except OSError as error:
+            raise LabError(f"the capture cannot be written: {error.strerror}", where=str(path)) from error
+        self._write(_MAGIC)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._file)
+
+    def setup(self, about: dict[str, object]) -> None:
+        """How the capture is made; it becomes facts of the boot."""
+        text = "\n".join(f"{name}={value}" for name, value in about.items() if value is not None)
+        self._record("setup", now_ns(), text.encode())
+
+    def data(self, time_ns: int, content: bytes) -> None:
+        """Bytes of the console, and when they were read."""
+        self._record("data", time_ns, content)
+
+    def event(self, name: str, time_ns: int | None = None) -> None:
+        """Something that happened, now when no time is given."""
+        self._record("event", now_ns() if time_ns is None else time_ns, name.encode())
+
+    def _record(self, kind: str, time_ns: int, content: bytes) -> None:
+        self._write(b"%s %d %d\n%s\n" % (kind.encode(), time_ns, len(content), content))
+
+    def _write(self, content: bytes) -> None:
+        try:
+            while content:
+                content = content[os.write(self._file, content) :]
+        except OSError as error:
+            raise LabError(f"the capture cannot be written: {error.strerror}", where=str(self.path)) from error

@@ -1,0 +1,67 @@
+"""A thread that reads a console and stamps what it reads at once, with real-time priority where that is allowed."""
+
+from __future__ import annotations
+
+import os
+import queue
+import select
+import threading
+
+from firstlight.lab.capture.file import now_ns
+
+#: Above the threads of interrupts it would hold up the port itself.
+_PRIORITY = 49
+_LOOK_S = 0.2
+_MOST_BYTES = 1 << 16
+
+Chunk = tuple[int, bytes]
+"""When it was read, and the bytes; none at the end of the console."""
+
+
+class StampingReader:
+    """Reads a descriptor until it ends or the reader is stopped.
+
+    It does nothing but read and stamp: files are written by the thread that takes the chunks.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.chunks: queue.SimpleQueue[Chunk] = queue.SimpleQueue()
+        self.priority: int | None = None
+        """Its real-time priority; none where the system does not allow one."""
+        self._descriptor = descriptor
+        self._stop = threading.Event()
+        self._started = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="capture", daemon=True)
+
+    def start(self) -> None:
+        """Begin to read; the priority is known afterwards."""
+        self._thread.start()
+        self._started.wait()
+
+    def stop(self) -> None:
+        """End reading; what was read before stays in `chunks`."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            os.sched_setscheduler(threading.get_native_id(), os.SCHED_FIFO, os.sched_param(_PRIORITY))
+            self.priority = _PRIORITY
+        except OSError:
+            self.priority = None
+        self._started.set()
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        while not self._stop.is_set():
+            if not poll.poll(_LOOK_S * 1000):
+                continue
+            try:
+                content = os.read(self._descriptor, _MOST_BYTES)
+            except BlockingIOError:
+                continue
+            except OSError:
+                # The other side of a pseudo-terminal was closed, or an adapter was unplugged.
+                content = b""
+            self.chunks.put((now_ns(), content))
+            if not content:
+                return

@@ -1,0 +1,111 @@
+"""How late the stamps of a capture are on this machine, measured by a loop-back.
+
+A child writes chunks of a UART's FIFO into a pseudo-terminal at the pace of a baud rate and notes the instant before
+each write. The reader of captures stamps what it reads. The difference bounds the error of a stamp from above: it
+contains the write. The error of an adapter is not part of it.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import statistics
+import subprocess
+import sys
+import tty
+from dataclasses import dataclass
+
+from firstlight.errors import LabError
+from firstlight.lab.capture.reader import Chunk, StampingReader
+
+FIFO_BYTES = 16
+_CHUNKS = 700
+_QUICK_CHUNKS = 200
+_TIMEOUT_S = 60.0
+
+_WRITER = """
+import os, sys, time
+descriptor, chunks, size, baud = map(int, sys.argv[1:])
+written, due = [], time.monotonic_ns()
+for number in range(chunks):
+    due += size * 10 * 10**9 // baud
+    rest = due - time.monotonic_ns()
+    if rest > 0:
+        time.sleep(rest / 1e9)
+    written.append(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
+    os.write(descriptor, b"x" * size)
+print(*written)
+"""
+
+
+@dataclass(frozen=True)
+class StampError:
+    """How many nanoseconds after the truth a stamp is."""
+
+    p50_ns: int
+    p99_ns: int
+    max_ns: int
+    chunks: int
+    baud: int
+    priority: int | None
+    """The reader's real-time priority; none where the system does not allow one."""
+    load: float
+    """The machine's load of the last minute."""
+
+
+def stamp_error(baud: int, *, quick: bool = False) -> StampError:
+    """Measure the error of stamps.
+
+    :param baud: the rate whose pace is imitated, in bits per second.
+    :param quick: measure a third of a second at 115,200 baud, and not a second.
+    :raises LabError: when the child fails.
+    """
+    chunks = _QUICK_CHUNKS if quick else _CHUNKS
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    reader = StampingReader(master)
+    reader.start()
+    try:
+        arguments = [str(number) for number in (slave, chunks, FIFO_BYTES, baud)]
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", _WRITER, *arguments],
+            pass_fds=(slave,),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S + chunks * FIFO_BYTES * 10 / baud,
+            check=True,
+        )
+        late = lateness([int(word) for word in done.stdout.split()], _taken(reader, chunks * FIFO_BYTES))
+    except (OSError, subprocess.SubprocessError) as error:
+        raise LabError("the self-test failed", hint="run it again on a quieter machine") from error
+    finally:
+        reader.stop()
+        os.close(master)
+        os.close(slave)
+    cuts = statistics.quantiles(late, n=100, method="inclusive")
+    load = os.getloadavg()[0]
+    return StampError(round(cuts[49]), round(cuts[98]), max(late), len(late), baud, reader.priority, load)
+
+
+def _taken(reader: StampingReader, size: int) -> list[Chunk]:
+    taken: list[Chunk] = []
+    while sum(len(content) for _, content in taken) < size:
+        taken.append(reader.chunks.get(timeout=_TIMEOUT_S))
+    return taken
+
+
+def lateness(written: list[int], taken: list[Chunk]) -> list[int]:
+    """How much later than it was written the first byte of each chunk was read, in nanoseconds.
+
+    >>> lateness([100, 200, 300], [(110, b"x" * 16), (350, b"x" * 32)])
+    [10, 150, 50]
+    """
+    reads = iter(taken)
+    late, end, time_ns = [], 0, 0
+    for number, truth in enumerate(written):
+        while end <= number * FIFO_BYTES:
+            time_ns, content = next(reads)
+            end += len(content)
+        late.append(time_ns - truth)
+    return late

@@ -1,0 +1,144 @@
+"""Where the bytes of a console come from: a port, a TCP connection, a pseudo-terminal, standard input, a command."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import termios
+import tty
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from firstlight.errors import LabError, UsageError
+
+_CONNECT_S = 10.0
+_END_S = 5.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """A console that can be read."""
+
+    name: str
+    """As the user named it."""
+    descriptor: int
+    baud: int | None
+    close: Callable[[], None]
+
+
+def open_source(name: str, command: Sequence[str], baud: int) -> Source:
+    """Open a console.
+
+    :param name: a serial port, `tcp://HOST:PORT`, `pty`, or `-` for standard input; empty with a command.
+    :param command: a command whose output is the console.
+    :param baud: the rate of a serial port, in bits per second.
+    :raises UsageError: for a rate or an address that cannot be.
+    :raises LabError: when it cannot be opened.
+    """
+    if command:
+        return _of_command(command)
+    if name == "-":
+        return Source("standard input", sys.stdin.fileno(), None, lambda: None)
+    if name == "pty":
+        return _of_pty(baud)
+    if name.startswith("tcp://"):
+        return _of_tcp(name)
+    return _of_port(name, baud)
+
+
+def _of_command(command: Sequence[str]) -> Source:
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise LabError(f"the command cannot be started: {error.strerror}", where=command[0]) from error
+    assert process.stdout is not None
+    output = process.stdout
+
+    def close() -> None:
+        output.close()
+        if process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    return Source(shlex.join(command), output.fileno(), None, close)
+
+
+def _of_pty(baud: int) -> Source:
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    print(f"capturing {os.ttyname(slave)}", file=sys.stderr, flush=True)
+
+    def close() -> None:
+        os.close(master)
+        os.close(slave)
+
+    return Source(os.ttyname(slave), master, baud, close)
+
+
+def _of_tcp(name: str) -> Source:
+    try:
+        parts = urlsplit(name)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if host is None or port is None:
+        raise UsageError(f"no host and port: `{name}`", hint="such as `tcp://lab:4001`")
+    try:
+        connection = socket.create_connection((host, port), timeout=_CONNECT_S)
+    except OSError as error:
+        hint = "check that the server of the console runs, and that no other program is connected"
+        raise LabError(f"cannot connect: {error.strerror or error}", where=name, hint=hint) from error
+    connection.setblocking(True)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return Source(name, connection.fileno(), None, connection.close)
+
+
+def _of_port(name: str, baud: int) -> Source:
+    rate = getattr(termios, f"B{baud}", None)
+    if rate is None or baud <= 0:
+        raise UsageError(f"no serial port has the rate {baud}", hint="such as `--baud 115200`")
+    try:
+        port = os.open(name, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except PermissionError as error:
+        hint = "`sudo usermod -a -G dialout $USER`, and log in again"
+        raise LabError("no permission to read the port", where=name, hint=hint) from error
+    except FileNotFoundError as error:
+        hint = "`ls /dev/serial/by-id` lists the ports; `tcp://HOST:PORT`, `pty`, `-` and `-- COMMAND` work as well"
+        raise LabError("there is no such port", where=name, hint=hint) from error
+    except OSError as error:
+        hint = "check that no other program has the port open"
+        raise LabError(f"the port cannot be opened: {error.strerror}", where=name, hint=hint) from error
+    if not os.isatty(port):
+        os.close(port)
+        raise LabError("it is no serial port", where=name, hint=f"`firstlight import {shlex.quote(name)}` reads a log")
+    try:
+        tty.setraw(port)
+        attributes = termios.tcgetattr(port)
+        attributes[2] |= termios.CLOCAL | termios.CREAD
+        attributes[4] = attributes[5] = rate
+        termios.tcsetattr(port, termios.TCSANOW, attributes)
+        termios.tcflush(port, termios.TCIFLUSH)
+    except termios.error as error:
+        os.close(port)
+        raise LabError(f"the port cannot be set up: {error.args[-1]}", where=name) from error
+    os.set_blocking(port, True)
+    return Source(name, port, baud, lambda: os.close(port))

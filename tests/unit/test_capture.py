@@ -1,0 +1,171 @@
+"""`firstlight capture`: the console of an emulated board becomes a boot."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import firstlight
+from emulated_board import BOOT, Board, emulated
+from firstlight.cli.main import run
+from firstlight.errors import FirstlightError, LabError, UsageError
+from firstlight.lab.capture.file import CaptureFile
+
+
+def marks(boot: firstlight.Boot) -> dict[str, int]:
+    return dict(boot.marks().select("mark", "time_ns").iter_rows())
+
+
+def lines(boot: firstlight.Boot) -> list[str]:
+    return [text.rstrip() for text in boot.log()["text"]]
+
+
+def test_a_boot_begins_at_power_on_and_ends_at_the_ready_line(tmp_path: Path) -> None:
+    with emulated(Board()) as board:
+        captured = firstlight.capture(
+            board.port, power=board.power, ready="login: ", marks=["camera=camera"], output=tmp_path / "a.boot"
+        )
+    boot = firstlight.open(tmp_path / "a.boot")
+    found = marks(boot)
+    assert str(captured.outcome.ended) == "ready"
+    assert (next(iter(found)), list(found)[-1]) == ("power_on", "ready")
+    assert found["firmware_start"] >= 50_000_000
+    assert found["camera"] <= found["ready"]
+    assert boot.phases()["duration_ns"].sum() == found["ready"]
+    assert lines(boot)[-2:] == ["camera 0 up", "box login:"]
+    assert (tmp_path / "a.boot/raw/a.capture.bin").exists()
+    assert not (tmp_path / "a.capture.bin").exists()
+    facts = dict(boot.facts().select("fact", "value").iter_rows())
+    assert int(facts["capture.stamp_error_p99_ns"]) >= 0
+
+
+def test_the_output_of_a_command_is_a_console(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    console = tmp_path / "console"
+    console.write_bytes(BOOT)
+    assert run(["capture", "-o", str(tmp_path / "a.boot"), "--ready", "login", "--", "cat", str(console)]) == 0
+    assert lines(firstlight.open(tmp_path / "a.boot"))[0].startswith("U-Boot")
+
+
+def test_a_boot_that_does_not_become_ready_is_written_and_unhealthy(tmp_path: Path) -> None:
+    console = tmp_path / "console"
+    console.write_bytes(BOOT)
+    assert run(["capture", "-o", str(tmp_path / "a.boot"), "--ready", "never", "--", "cat", str(console)]) == 4
+    assert len(lines(firstlight.open(tmp_path / "a.boot"))) == 6
+
+
+def test_the_last_boot_of_a_board_that_resets_itself_counts_and_the_other_is_named(tmp_path: Path) -> None:
+    console = tmp_path / "console"
+    console.write_bytes(BOOT[: BOOT.index(b"camera")] + BOOT)
+    assert run(["capture", "-o", str(tmp_path / "a.boot"), "--ready", "login", "--", "cat", str(console)]) == 0
+    boot = firstlight.open(tmp_path / "a.boot")
+    assert list(marks(boot))[-1] == "ready"
+    assert lines(boot).count("widget: ready") == 1
+    assert not boot.manifest.completeness.complete
+
+
+def test_a_board_that_boots_by_itself_is_named_and_what_came_before_left_out(tmp_path: Path) -> None:
+    with emulated(Board(before=b"gizmo: alive\r\n")) as board:
+        captured = firstlight.capture(board.port, power=board.power, ready="login: ", output=tmp_path / "a.boot")
+    assert "before power-on" in captured.outcome.warnings[0]
+    assert marks(firstlight.open(tmp_path / "a.boot"))["power_on"] == 0
+
+
+def test_garbage_is_named_and_nothing_is_lost(tmp_path: Path) -> None:
+    garbage = bytes(random.Random(1).choices(range(128, 256), k=400))
+    with emulated(Board(console=garbage)) as board, pytest.raises(FirstlightError, match="baud rate") as error:
+        firstlight.capture(board.port, power=board.power, output=tmp_path / "a.boot", timeout_s=1)
+    assert garbage[:16] in (tmp_path / "a.capture.bin").read_bytes()
+    assert error.value.hint == "the file has all that was captured"
+
+
+def test_a_relay_that_does_not_answer_or_says_no(tmp_path: Path) -> None:
+    with emulated(Board(status=500)) as board:
+        with pytest.raises(LabError, match=r"failed with exit code 1: .*500"):
+            firstlight.capture(board.port, power=board.power, output=tmp_path / "a.boot")
+        with pytest.raises(LabError, match=r"did not end within 0\.2 s"):
+            firstlight.capture(board.port, power="sleep 60", output=tmp_path / "a.boot", timeout_s=0.2)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ([], 2),
+        (["/no/such/port"], 1),
+        (["/dev/null"], 1),
+        (["tcp://127.0.0.1"], 2),
+        (["tcp://127.0.0.1:1"], 1),
+        (["/dev/tty", "--baud", "115201"], 2),
+        (["/dev/tty", "--ready", "("], 2),
+        (["--", "/no/such/program", "-x"], 1),
+        (["--", "true", "-x"], 1),
+    ],
+)
+def test_what_cannot_be_captured_is_an_error_and_leaves_nothing(
+    tmp_path: Path, arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["capture", "-o", str(tmp_path / "a.boot"), *arguments]) == code
+    assert "error: " in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_port_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*arguments: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("firstlight.lab.capture.source.os.open", denied)
+    with pytest.raises(LabError, match="no permission") as error:
+        firstlight.capture("/dev/ttyUSB0", output=tmp_path / "a.boot")
+    assert "dialout" in str(error.value.hint)
+
+
+def test_a_capture_that_is_killed_is_read_to_its_end(tmp_path: Path) -> None:
+    record, console = tmp_path / "a.capture.bin", tmp_path / "console"
+    console.write_bytes(BOOT)
+    command = [sys.executable, "-m", "firstlight", "capture", "-o", str(tmp_path / "a.boot")]
+    process = subprocess.Popen([*command, "--", "sh", "-c", f"cat {console}; sleep 60"], stderr=subprocess.DEVNULL)
+    while not record.exists() or b"login" not in record.read_bytes():
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    boot = firstlight.import_(record, output=tmp_path / "b.boot", ready="login")
+    assert list(marks(boot))[-1] == "ready"
+    assert any("before it was complete" in problem.detail for problem in boot.manifest.sources[0].problems)
+
+
+def test_a_file_that_is_cut_anywhere_has_every_line_before_the_cut(tmp_path: Path) -> None:
+    record = tmp_path / "a.capture.bin"
+    with CaptureFile(record) as file:
+        file.setup({"baud": 115200})
+        for number in range(200):
+            file.data(1_000_000 * number, f"[{number / 1000:12.6f}] gizmo: line {number}\n".encode())
+    content = record.read_bytes()
+    first = content.index(b"line 1\n")
+    for cut in random.Random(7).sample(range(first + 20, len(content)), 100):
+        part = tmp_path / "part.capture.bin"
+        part.write_bytes(content[:cut])
+        boot = firstlight.import_(part, output=tmp_path / "part.boot", force=True)
+        *_, last = content[:cut].split(b"gizmo: line ")
+        whole = content[:cut].count(b"gizmo: line ") - (b"\n" not in last)
+        kept = [line for line in lines(boot) if line.startswith("gizmo: line ")]
+        assert kept[:whole] == [f"gizmo: line {number}" for number in range(whole)]
+
+
+def test_the_self_test_states_its_conditions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["capture", "--self-test", "--baud", "921600"]) == 0
+    said = capsys.readouterr().out
+    assert "p99" in said
+    assert "921,600 baud" in said
+
+
+def test_a_rate_that_no_port_has() -> None:
+    with emulated(Board()) as board, pytest.raises(UsageError, match="no serial port has the rate 115201"):
+        firstlight.capture(board.port, baud=115201)
