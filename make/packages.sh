@@ -18,6 +18,7 @@ run     mmdebstrap          mmdebstrap
 run     zstd                zstd
 run     fakeroot            fakeroot
 test    has_chromium()      chromium
+test    qemu-system-aarch64 qemu-system-arm
 test    uftrace             uftrace
 test    strace              strace
 lint    has_clippy()        CLIPPY

@@ -148,10 +148,10 @@ def small_kernel(tmp_path: Path, size: int) -> Path:
     return path
 
 
-def arm64_kernel(tmp_path: Path) -> Path:
-    """The header of a kernel for another processor (`Documentation/arm64/booting.rst`)."""
+def riscv64_kernel(tmp_path: Path) -> Path:
+    """The header of a kernel for another processor (`Documentation/arch/riscv/boot-image-header.rst`)."""
     path = tmp_path / "Image"
-    path.write_bytes(struct.pack("<IIQQQQQQ4sI", 0x91005A4D, 0x14000000, 0, 1 << 24, 0xA, 0, 0, 0, b"ARM\x64", 0x40))
+    path.write_bytes(struct.pack("<IIQQQQQQ4sI", 0x5A4D, 0x6F, 0, 1 << 24, 0, 2, 0, 0, b"RSC\x05", 0x40))
     return path
 
 
@@ -186,7 +186,7 @@ BAD_INPUT: dict[str, tuple[Callable[[Path], list[str]], int, str]] = {
     "missing kernel": (lambda there: ["--kernel", str(there / "none")], 2, "none"),
     "no kernel": (lambda there: ["--kernel", str(text_file(there))], 1, "kernel"),
     "truncated kernel": (lambda there: ["--kernel", str(small_kernel(there, 1 << 20))], 1, "truncated"),
-    "kernel for another architecture": (lambda there: ["--kernel", str(arm64_kernel(there))], 1, "x86_64"),
+    "kernel for another architecture": (lambda there: ["--kernel", str(riscv64_kernel(there))], 1, "riscv64"),
     "missing initramfs": (lambda there: ["--initrd", str(there / "none")], 2, "initramfs"),
     "no initramfs": (lambda there: ["--initrd", str(text_file(there))], 1, "initramfs"),
     "little memory": (lambda there: ["--memory", "40M"], 1, "too small"),

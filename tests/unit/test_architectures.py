@@ -155,7 +155,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_module_is_all_that_an_architecture_needs(other: isa.Architecture) -> None:
-    assert set(architectures()) == {"x86_64", "other"}
+    assert set(architectures()) == {"aarch64", "x86_64", "other"}
     assert kernel_command_line(other, "quiet") == "console=ttyOTHER0 nokaslr norandmaps quiet"
     assert ledger("other").entries == ()
     with pytest.raises(LabError) as missing:
@@ -233,3 +233,39 @@ def test_the_plugin_rejects_a_processor_that_it_has_no_module_for(tmp_path: Path
     assert run.returncode != 0
     status = json.loads((tmp_path / "status").read_text())
     assert (status["state"], status["detail"]) == ("error", "the plugin has no module for the processor i386")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"profile": False}, "needs an initramfs of your own"),
+        ({"initrd": Path("i.cpio")}, "cannot be profiled"),
+        ({"rootfs": "debian"}, "cannot be booted with `--rootfs`"),
+        ({"root_as": "ext4"}, "cannot be booted with `--root-as`"),
+        ({"live": True}, "cannot be recorded with `--live`"),
+    ],
+)
+def test_an_architecture_without_plugin_and_helper_says_what_it_cannot_do(
+    chosen: dict[str, object], message: str
+) -> None:
+    options = RecordOptions(output=Path("a.boot"), **chosen)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=message) as caught:
+        check_choices(options, architecture_of("aarch64"))
+    assert caught.value.hint is not None
+
+
+def test_the_report_of_a_machine_with_one_serial_port_goes_to_a_card(tmp_path: Path) -> None:
+    arm = architecture_of("aarch64")
+    recipe = Recipe(
+        architecture=arm.name,
+        machine=arm.machine,
+        cpu=arm.cpu,
+        memory=512 << 20,
+        command_line=kernel_command_line(arm, ""),
+        chosen=Choices(),
+        files=Files(kernel=tmp_path / "Image", qemu=Path("/usr/bin/qemu-system-aarch64")),
+    )
+    words = qemu_arguments(recipe, RunFiles(tmp_path))
+    assert words[words.index("-machine") + 1] == "virt-7.2,gic-version=3"
+    assert [words[at + 1] for at, word in enumerate(words) if word == "-serial"] == ["chardev:console"]
+    assert "pci-serial,chardev=report" in words

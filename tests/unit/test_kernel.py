@@ -102,6 +102,20 @@ def uimage(processor: int, kind: int) -> bytes:
     return struct.pack(">I24xBBBB32s", 0x2705_1956, 5, processor, kind, 0, b"Linux") + bytes(100)
 
 
+def arm64_image(*, flags: int = 0xA) -> bytes:
+    """An Image for arm64 of 8 KiB that takes 16 MiB of memory, with one section of an EFI program."""
+    header = struct.pack("<2s6xQQQ24x4sI", b"MZ", 0, 16 << 20, flags, b"ARM\x64", 0x40)
+    program = struct.pack("<4sHH12xHH", b"PE\0\0", 0xAA64, 1, 0, 0)
+    section = struct.pack("<16xII16x", 0x1000, 0x1000)
+    return (header + program + section).ljust(0x2000, b"\0")
+
+
+def test_an_image_for_arm64_selects_that_architecture_and_says_what_memory_it_takes(tmp_path: Path) -> None:
+    path = write(tmp_path, arm64_image())
+    assert open_kernel(path).architecture.name == "aarch64"
+    assert kernel_memory(path) == 16 << 20
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -119,7 +133,9 @@ def uimage(processor: int, kind: int) -> bytes:
         (b"\x7fELF\x01\x02\x01" + bytes(11) + b"\x00\x08", "an ELF file for MIPS, 32-bit, big-endian"),
         (b"\x7fELF\x09\x09\x01" + bytes(11) + b"\x00\x08", "an ELF file for another processor"),
         (b"\x7fELF\x02", "an ELF file for another processor"),
-        (bytes(0x38) + b"ARM\x64" + bytes(100), "a kernel for arm64"),
+        (arm64_image(flags=1), "a big-endian kernel for arm64"),
+        (arm64_image()[:-1], "a truncated kernel: 8191 bytes of 8192"),
+        (arm64_image()[:0x3C], "a truncated kernel: 60 bytes of a header of 64"),
         (bytes(0x38) + b"RSC\x05" + bytes(100), "a kernel for riscv64"),
         (bytes(0x24) + b"\x18\x28\x6f\x01" + bytes(100), "a kernel for 32-bit arm (zImage)"),
         (gzip.compress(bytes(0x38) + b"ARM\x64" + bytes(100)), "a compressed kernel for arm64"),

@@ -23,7 +23,7 @@ def record(
         typer.Option(
             metavar="FILE",
             readable=False,
-            help="Kernel image, bzImage or vmlinux (default: the distribution's cloud kernel).",
+            help="Kernel image: bzImage, vmlinux or arm64 Image (default: the distribution's cloud kernel).",
         ),
     ] = None,
     initrd: Annotated[

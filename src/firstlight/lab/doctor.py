@@ -15,7 +15,7 @@ from firstlight.errors import LabError
 from firstlight.lab.host.landlock import version
 from firstlight.lab.qemu.confinement import SWITCH, files_are_confined
 from firstlight.lab.qemu.emulator import find_qemu, require_plugins
-from firstlight.recipe.isa import DEFAULT
+from firstlight.recipe.isa import DEFAULT, architectures
 
 State = Literal["ok", "limited", "missing"]
 
@@ -63,7 +63,16 @@ def examine(qemu: Path | None = None) -> list[Check]:
     """
     checks = [_qemu(qemu), *_carried()]
     checks.append(_exact(checks))
-    return [*checks, *_confinement(checks[0], qemu), _kvm(), *_programs(), _kernel(), _space(), _browser()]
+    return [
+        *checks,
+        *_confinement(checks[0], qemu),
+        *_other_architectures(),
+        _kvm(),
+        *_programs(),
+        _kernel(),
+        _space(),
+        _browser(),
+    ]
 
 
 def exact_possible(checks: Sequence[Check]) -> bool:
@@ -99,6 +108,19 @@ def _qemu(path: Path | None) -> Check:
     except LabError as error:
         return Check("QEMU", "limited", f"{detail}: {error.message}", True, remedy=error.hint)
     return Check("QEMU", "ok", f"{detail}, loads plugins", True)
+
+
+def _other_architectures() -> Iterator[Check]:
+    for each in architectures().values():
+        if each is DEFAULT:
+            continue
+        name = f"QEMU for {each.name}"
+        try:
+            qemu = find_qemu(each)
+        except LabError as error:
+            yield Check(name, "missing", f"for guests of {each.name}", package=each.qemu_package, remedy=error.hint)
+        else:
+            yield Check(name, "ok", f"{qemu.version_text}, {qemu.path}")
 
 
 def _carried() -> Iterator[Check]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from firstlight.errors import LabError, UsageError
+from firstlight.lab.kernel.arm64_image import memory_of_image
 from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
 from firstlight.lab.kernel.image_header import memory_needed
 from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
@@ -143,8 +144,11 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
 
 
 def _port(recipe: Recipe, name: str) -> list[str]:
-    """How a serial port is connected: a small machine has one of its own, and takes the second as a card."""
-    if name == "report" and architecture_of(recipe.architecture).is_small(recipe.machine):
+    """How a serial port is connected: a machine with one of its own takes the second as a card."""
+    architecture = architecture_of(recipe.architecture)
+    if name == "report" and architecture.report_card is not None:
+        return ["-device", f"{architecture.report_card},chardev=report"]
+    if name == "report" and architecture.is_small(recipe.machine):
         return ["-device", "isa-serial,index=1,chardev=report"]
     return ["-serial", f"chardev:{name}"]
 
@@ -232,7 +236,7 @@ def kernel_memory(kernel: Path) -> int:
     """
     with kernel.open("rb") as file:
         header = file.read(1 << 12)
-    return read_vmlinux(kernel).end if is_vmlinux(header) else memory_needed(header)
+    return read_vmlinux(kernel).end if is_vmlinux(header) else memory_needed(header) or memory_of_image(header)
 
 
 def persistent_memory(path: Path, size: int) -> PersistentMemory:

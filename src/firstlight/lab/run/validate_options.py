@@ -22,6 +22,8 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     :raises UsageError: naming the option.
     """
     _check_not_empty(options)
+    if not architecture.complete:
+        _check_without_helper(options, architecture)
     validate_options(options.qemu_options, architecture, live=options.live)
     if options.cpu is not None:
         validate_cpu(options.cpu, architecture, live=options.live)
@@ -82,6 +84,26 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     if options.ready is not None:
         _check_pattern(options.ready)
     guest_memory(options, architecture)
+
+
+def _check_without_helper(options: RecordOptions, architecture: Architecture) -> None:
+    """Reject what needs a plugin or a guest's helper, for an architecture that has neither."""
+    guest = f"a guest of {architecture.name}"
+    if options.live:
+        raise UsageError(f"{guest} cannot be recorded with `--live`", hint="leave it out: the boot is exact")
+    if options.rootfs is not None or options.root_as is not None:
+        word = "--rootfs" if options.rootfs is not None else "--root-as"
+        raise UsageError(f"{guest} cannot be booted with `{word}`", hint="put the files into an initramfs: `--initrd`")
+    if options.initrd is None:
+        raise UsageError(
+            f"{guest} needs an initramfs of your own: the minimal guest has no programs for it",
+            hint="pass it with `--initrd`, and the console line at which it is up with `--ready REGEX`",
+        )
+    if options.profile:
+        raise UsageError(
+            f"{guest} cannot be profiled: the plugin has no module for it",
+            hint="add `--no-profile`; the boot is exact all the same",
+        )
 
 
 def _check_not_empty(options: RecordOptions) -> None:

@@ -37,6 +37,19 @@ class FunctionMark:
         return None
 
 
+KERNEL_MARKS = (
+    FunctionMark(Mark.KERNEL_START, ("start_kernel",)),
+    FunctionMark(Mark.REST_INIT, ("rest_init",)),
+    FunctionMark(Mark.KERNEL_INIT, ("kernel_init_freeable",)),
+    FunctionMark(Mark.SMP_INIT, ("smp_init",)),
+    # driver_init is the first thing of weight in do_basic_setup.
+    FunctionMark(Mark.INITCALLS, ("do_basic_setup", "driver_init")),
+    FunctionMark(Mark.FREE_INIT_MEMORY, ("free_initmem",)),
+    FunctionMark(Mark.RUN_INIT, ("run_init_process", "kernel_execve")),
+)
+"""The marks in code that the kernel has for every architecture, in the order of the boot."""
+
+
 @dataclass(frozen=True)
 class AuditedProcessors:
     """The processor models of the support matrix, each in its first version (`-v1`), the same in every QEMU."""
@@ -117,11 +130,16 @@ class Architecture:
     """The file name of the dynamic loader."""
     low_memory_end: int
     """Bytes: from here on a machine has no memory when it has more than it can put below 4 GiB."""
-    ready_mark: bytes
-    """The instruction by which the guest's helper says that it is up."""
+    ready_mark: bytes | None
+    """The instruction by which the guest's helper says that it is up; none where there is no helper."""
     several_processors: str
     """Why a guest with several processors is not exact."""
     audited: AuditedProcessors
+    report_card: str | None = None
+    """The device of QEMU that is the report's serial port, on machines that have one port of their own."""
+    complete: bool = True
+    """Whether the plugin and the guest's helper exist for it. Otherwise a boot is exact, but it needs an initramfs of
+    the user, and has neither profile nor report."""
     default_memory: str = "512M"
     default_rootfs_memory: str = "1G"
 

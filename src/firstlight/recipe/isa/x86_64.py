@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from firstlight.recipe.isa.architecture import Architecture, AuditedProcessors, FunctionMark
-from firstlight.schema.marks import Mark
+from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors
 
 X86_64 = Architecture(
     name="x86_64",
@@ -30,16 +29,7 @@ X86_64 = Architecture(
     # What the kernel has built in is left out.
     pmem_modules=("nfit", "nd_pmem", "ext4"),
     built_in_signs=MappingProxyType({"nfit": "acpi_nfit_init", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}),
-    marks=(
-        FunctionMark(Mark.KERNEL_START, ("start_kernel",)),
-        FunctionMark(Mark.REST_INIT, ("rest_init",)),
-        FunctionMark(Mark.KERNEL_INIT, ("kernel_init_freeable",)),
-        FunctionMark(Mark.SMP_INIT, ("smp_init",)),
-        # driver_init is the first thing of weight in do_basic_setup.
-        FunctionMark(Mark.INITCALLS, ("do_basic_setup", "driver_init")),
-        FunctionMark(Mark.FREE_INIT_MEMORY, ("free_initmem",)),
-        FunctionMark(Mark.RUN_INIT, ("run_init_process", "kernel_execve")),
-    ),
+    marks=KERNEL_MARKS,
     kernel_format="bzImage",
     # Documentation/arch/x86/boot.rst of the kernel: the header's magic number.
     kernel_signs=((0x202, b"HdrS"),),

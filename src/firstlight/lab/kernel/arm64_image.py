@@ -1,0 +1,71 @@
+"""The header of an uncompressed arm64 kernel (`Image`): whether it boots, and the memory that it needs."""
+
+from __future__ import annotations
+
+import struct
+
+from firstlight.lab.kernel.image_header import Head, NotBootableError
+
+#: The name of the form of these files.
+FORMAT = "Image"
+
+_HEADER = 0x40
+_MAGIC = b"ARM\x64"
+_BIG_ENDIAN = 1
+
+
+def read_image(head: bytes, size: int) -> Head:
+    """Read the head of an Image, by the kernel's ``Documentation/arch/arm64/booting.rst``.
+
+    :param head: the first bytes of the file: 64 KiB, or all of it.
+    :param size: the file's size in bytes.
+    :raises NotBootableError: when it is something else, is truncated, or has its bytes in the other order.
+
+    >>> read_image(bytes(0x38) + b"ARM\\x64" + bytes(4), 64).version is None
+    True
+    """
+    if head[0x38:0x3C] != _MAGIC:
+        raise NotBootableError(
+            "an ELF file for arm64", "give the Image made from it: `arch/arm64/boot/Image` of the kernel's build"
+        )
+    if len(head) < _HEADER:
+        raise NotBootableError(f"a truncated kernel: {size} bytes of a header of {_HEADER}", "copy or build it again")
+    (flags,) = struct.unpack_from("<Q", head, 24)
+    if flags & _BIG_ENDIAN:
+        raise NotBootableError("a big-endian kernel for arm64", "build it without CONFIG_CPU_BIG_ENDIAN")
+    expected = _end_of_sections(head)
+    if size < expected:
+        raise NotBootableError(
+            f"a truncated kernel: {size} bytes of {expected} that its header announces", "copy or download it again"
+        )
+    # The text of the version lies somewhere in the image, without a pointer to it.
+    return Head(None)
+
+
+def memory_of_image(head: bytes) -> int:
+    """The memory in bytes that an Image takes, from the start of the guest's memory on; 0 when it does not say.
+
+    Kernels before 3.17 have no size in their header.
+
+    >>> memory_of_image(bytes(8) + (4096).to_bytes(8, "little") * 2 + bytes(0x20) + b"ARM\\x64")
+    8192
+    """
+    if head[0x38:0x3C] != _MAGIC:
+        return 0
+    offset, size = struct.unpack_from("<QQ", head, 8)
+    return int(offset) + int(size) if size else 0
+
+
+def _end_of_sections(head: bytes) -> int:
+    """Where the last section ends in a file that is an EFI program too (PE format, "Section Table"); else 0."""
+    (start,) = struct.unpack_from("<I", head, 0x3C)
+    if head[:2] != b"MZ" or head[start : start + 4] != b"PE\0\0" or len(head) < start + 24:
+        return 0
+    (count,) = struct.unpack_from("<H", head, start + 6)
+    (optional,) = struct.unpack_from("<H", head, start + 20)
+    table = start + 24 + optional
+    ends = [0]
+    for at in range(table, min(table + 40 * count, len(head) - 39), 40):
+        length, offset = struct.unpack_from("<II", head, at + 16)
+        ends.append(length + offset)
+    return max(ends)

@@ -1,0 +1,54 @@
+"""Guests on aarch64, which distributions call arm64: QEMU's `virt` board with a device tree."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors
+
+AARCH64 = Architecture(
+    name="aarch64",
+    qemu_binary="qemu-system-aarch64",
+    qemu_package="qemu-system-arm",
+    machine="virt-7.2,gic-version=3",
+    # `max` spends more than half of the time on emulated pointer authentication.
+    cpu="cortex-a57",
+    live_cpu="max",
+    versioned_machine=r"virt-\d+\.\d+",
+    unsteady_cpus=frozenset({"host", "max"}),
+    narrow_cpus=frozenset("cortex-a7 cortex-a8 cortex-a9 cortex-a15".split()),
+    nvdimm_property="nvdimm=on",
+    # QEMU enters the kernel by a few instructions of its own.
+    firmware_files=(),
+    elf_firmware=(),
+    small_machines=MappingProxyType({}),
+    console_device="ttyAMA0",
+    report_device="ttyS0",
+    # `virt` has one serial port.
+    report_card="pci-serial",
+    start_functions=frozenset({"primary_entry", "__primary_switched"}),
+    longest_command_line=2047,
+    kernel_package="linux-image-cloud-arm64",
+    pmem_device="/dev/pmem0",
+    pmem_modules=("nd_pmem", "of_pmem", "ext4"),
+    built_in_signs=MappingProxyType(
+        {"of_pmem": "of_pmem_region_probe", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}
+    ),
+    marks=KERNEL_MARKS,
+    kernel_format="Image",
+    # Documentation/arch/arm64/booting.rst of the kernel: the header's magic number.
+    kernel_signs=((0x38, b"ARM\x64"),),
+    elf_machine=0xB7,
+    kernel_image="arch/arm64/boot/Image",
+    raw_options=frozenset("nokaslr kpti earlycon mem hugepages hugepagesz default_hugepagesz debug quiet".split()),
+    library_folder="aarch64-linux-gnu",
+    loader="ld-linux-aarch64.so.1",
+    # Of QEMU's virt: memory begins at 1 GiB and has no gap below 256 GiB.
+    low_memory_end=256 << 30,
+    ready_mark=None,
+    several_processors="recordings of several processors are not checked for equal repeats",
+    audited=AuditedProcessors(full=("cortex-a57",), quick=("cortex-a57",), stuffed=()),
+    complete=False,
+)
+
+ARCHITECTURE = AARCH64
