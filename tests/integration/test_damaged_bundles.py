@@ -36,7 +36,7 @@ VALUES: list[Any] = [
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a recorded boot, an imported one's like, and a good one with its baseline; a cache of its own."""
 
-    def none() -> None:
+    def none(_architecture: object) -> None:
         raise LabError("this machine has no kernel")
 
     work = tmp_path_factory.mktemp("damaged")

@@ -37,7 +37,7 @@ PROGRAMS = [path for name in ("qemu-system-x86_64", "setpriv", "busybox", "mke2f
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in, with a good boot and its baseline; a cache of its own; no default kernel."""
 
-    def none() -> None:
+    def none(_architecture: object) -> None:
         raise LabError("this machine has no kernel")
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -112,7 +112,7 @@ class TestTheObserverSees:
     def test_files_that_a_recipe_names(self, place: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(firstlight.lab.run.options_from_manifest, "made_here", lambda manifest: True)
         # Overlays are looked at once there is a kernel.
-        monkeypatch.setattr("firstlight.lab.run.resolve.default_kernel", lambda: None)
+        monkeypatch.setattr("firstlight.lab.run.resolve.default_kernel", lambda _architecture: None)
         monkeypatch.setattr("firstlight.lab.run.resolve._guest", _look_at_overlay)
         seen, _ = all_verbs(place, kind)
         assert seen.touched != []

@@ -46,6 +46,7 @@ OTHER_CHOICES: dict[str, Any] = {
     "initramfs_files": Path("more"),
     "guest_commands": ("echo 'a b'", "-x"),
     "append": "-- quiet 'x y'",
+    "arch": "arm64",
     "memory": "1G",
     "cpu": "EPYC-v1",
     "machine": "pc-q35-8.0",

@@ -114,7 +114,8 @@ from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.schema.marks import Mark
 import dataclasses
 ARCHITECTURE = dataclasses.replace(
-    X86_64, name="other", qemu_binary="qemu-system-other", qemu_package="qemu-system-misc", machine="virt-7.2",
+    X86_64, name="other", distribution_name="other",
+    qemu_binary="qemu-system-other", qemu_package="qemu-system-misc", machine="virt-7.2",
     cpu="other-v1", live_cpu="other", versioned_machine=r"virt-\\d+\\.\\d+", console_device="ttyOTHER0",
     report_device="ttyOTHER1", kernel_format="other image", kernel_signs=((0, b"OTHER"),), elf_machine=0x4242,
     kernel_image="arch/other/boot/Image", library_folder="other-linux-gnu", loader="ld-other.so.1",

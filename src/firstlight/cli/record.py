@@ -26,6 +26,10 @@ def record(
             help="Kernel image: bzImage, vmlinux or arm64 Image (default: the distribution's cloud kernel).",
         ),
     ] = None,
+    arch: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Guest's processor architecture, amd64 or arm64 (default: the kernel's)."),
+    ] = None,
     initrd: Annotated[
         Path | None,
         typer.Option(
@@ -147,6 +151,7 @@ def record(
         output=output,
         force=force,
         kernel=kernel,
+        arch=arch,
         initrd=initrd,
         rootfs=rootfs,
         root_as=root_as,

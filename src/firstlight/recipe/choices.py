@@ -46,6 +46,8 @@ class Choices:
     append: Text = ""
     """Words added at the end of the kernel's command line."""
 
+    arch: Text | None = None
+    """The guest's processor architecture, such as `arm64`; by default that of the kernel."""
     memory: Text | None = None
     """Memory of the guest, by default 512M (1G with a root file system)."""
     cpu: Text | None = None

@@ -23,6 +23,7 @@ OBSERVERS: Mapping[str, str] = MappingProxyType(
         "chosen.qemu": "a path: the digest `qemu` is of what it holds",
         "chosen.symbols": "a path: the digest `debug files` is of what it holds",
         "chosen.append": "`command_line` has it, as the kernel gets it",
+        "chosen.arch": "`architecture` has it",
         "chosen.memory": "`memory` has it, in bytes",
         "chosen.cpu": "`cpu` has it, with its default",
         "chosen.machine": "`machine` has it, with its default",

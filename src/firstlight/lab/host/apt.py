@@ -24,7 +24,9 @@ class _AptError(Exception):
 
 
 @contextmanager
-def downloaded(package: str, what: str, instead: str, *, depended_on: str | None = None) -> Iterator[Path]:
+def downloaded(
+    package: str, what: str, instead: str, *, depended_on: str | None = None, architecture: str | None = None
+) -> Iterator[Path]:
     """Download a package into a private place, for as long as the context lasts.
 
     :param package: its name.
@@ -32,6 +34,8 @@ def downloaded(package: str, what: str, instead: str, *, depended_on: str | None
     :param instead: what a person may do when it cannot be had.
     :param depended_on: the package has no content of its own; what is wanted is the one that it depends on, and whose
         name this pattern matches.
+    :param architecture: the distribution's name of another architecture than this machine's. The lists of its packages
+        are fetched into the private place, so that nothing changes on this machine.
     :returns: the package's file.
     :raises LabError: when there is no package client, no such package, or no way to download it.
     """
@@ -42,11 +46,13 @@ def downloaded(package: str, what: str, instead: str, *, depended_on: str | None
     with tempfile.TemporaryDirectory(prefix="firstlight-apt-") as folder:
         private = Path(folder)
         try:
-            deb = _download(package, private, (), depended_on)
+            # The lists of this machine are for its own architecture.
+            options = () if architecture is None else _fresh_lists(private, architecture)
+            deb = _download(package, private, options, depended_on)
         except _AptError:
             # No package lists, or outdated ones: fetch the lists anew, into the same private place.
             try:
-                deb = _download(package, private, _fresh_lists(private), depended_on)
+                deb = _download(package, private, _fresh_lists(private, architecture), depended_on)
             except _AptError as error:
                 raise LabError(
                     f"{what}, package `{package}`, cannot be downloaded: {error}",
@@ -70,11 +76,16 @@ def unpack(deb: Path, folder: Path) -> None:
         raise LabError(f"cannot unpack the package: {lines[0]}", where=str(deb), hint="download it again")
 
 
-def _fresh_lists(private: Path) -> Sequence[str]:
+def _fresh_lists(private: Path, architecture: str | None) -> Sequence[str]:
     lists = private / "lists"
-    (lists / "partial").mkdir(parents=True)
-    (private / "cache/archives/partial").mkdir(parents=True)
-    options = ("-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={private / 'cache'}")
+    (lists / "partial").mkdir(parents=True, exist_ok=True)
+    (private / "cache/archives/partial").mkdir(parents=True, exist_ok=True)
+    options: tuple[str, ...] = ("-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={private / 'cache'}")
+    if architecture is not None:
+        # No package of this machine counts as installed.
+        (private / "status").touch()
+        options += ("-o", f"Dir::State::status={private / 'status'}")
+        options += ("-o", f"APT::Architecture={architecture}", "-o", f"APT::Architectures={architecture}")
     _apt(["apt-get", *options, *_SANDBOX, "update"], private)
     return options
 

@@ -50,12 +50,13 @@ class Kernel:
         return path.parents[len(parts) - 1] if path.parts[-len(parts) :] == parts else None
 
 
-def default_kernel() -> Kernel:
+def default_kernel(architecture: Architecture = DEFAULT) -> Kernel:
     """The distribution's kernel for virtual machines, from the cache; the first time it is downloaded.
 
+    :param architecture: of the guest.
     :raises LabError: when the package client cannot download it.
     """
-    return _opened(unpacked_kernel())
+    return _opened(unpacked_kernel(architecture))
 
 
 def open_kernel(path: Path) -> Kernel:

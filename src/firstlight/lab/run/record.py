@@ -26,11 +26,11 @@ from firstlight.lab.guest.report import Report, read_report
 from firstlight.lab.host.made_here import remember
 from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress, SilentProgress
-from firstlight.lab.kernel.kernel import architecture_of_kernel
 from firstlight.lab.qemu.command_line import RunFiles, write_plugin_config
 from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.qemu.emulator import left_out_features
 from firstlight.lab.run.command_line_evidence import words_of
+from firstlight.lab.run.guest_architecture import guest_architecture
 from firstlight.lab.run.live import boot_live
 from firstlight.lab.run.packages import tables_from_packages
 from firstlight.lab.run.resolve import Inputs, resolve
@@ -79,7 +79,7 @@ def record(options: RecordOptions, progress: Progress | None = None, *, asks: Ma
     Source: the recipe of the design, "Exact mode: what is known to work".
     """
     progress = progress or SilentProgress()
-    check_choices(options, architecture_of_kernel(options.kernel))
+    check_choices(options, guest_architecture(options))
     sweep(options.output.absolute())
     check_destination(options.output, force=options.force)
     with interruptible(), progress:

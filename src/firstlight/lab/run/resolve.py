@@ -11,7 +11,7 @@ from firstlight.cache import file_digest
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.kernel.command_line.contradictions import contradictions
-from firstlight.lab.kernel.kernel import Kernel, architecture_of_kernel, default_kernel, open_kernel
+from firstlight.lab.kernel.kernel import Kernel, default_kernel, open_kernel
 from firstlight.lab.kernel.modules import modules_for, require_built_in
 from firstlight.lab.qemu.command_line import check_memory, kernel_command_line, persistent_memory
 from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_plugins
@@ -24,6 +24,7 @@ from firstlight.lab.rootfs.initramfs import BEFORE_ROOT, GuestConfig, build_init
 from firstlight.lab.rootfs.initrd_check import check_initrd
 from firstlight.lab.rootfs.kernel_mounted import KernelRoot, image_root, minimal_root, tree_root
 from firstlight.lab.rootfs.overlay import check_overlay
+from firstlight.lab.run.guest_architecture import guest_architecture
 from firstlight.lab.run.symbols import kernel_symbols, known_symbols
 from firstlight.lab.run.validate_options import check_choices, guest_memory
 from firstlight.recipe.isa import DEFAULT, Architecture
@@ -65,7 +66,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
     :raises LabError: for an input that is missing, damaged or does not fit.
     """
     progress = progress or SilentProgress()
-    architecture = architecture_of_kernel(options.kernel)
+    architecture = guest_architecture(options)
     check_choices(options, architecture)
     qemu = find_qemu(architecture, options.qemu)
     if options.machine is not None:
@@ -76,7 +77,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
         require_plugins(qemu)
         plugin = asset_path("firstlight-plugin.so")
     progress.step("looking for the kernel")
-    kernel = open_kernel(options.kernel) if options.kernel is not None else default_kernel()
+    kernel = open_kernel(options.kernel) if options.kernel is not None else default_kernel(architecture)
     if options.root_as is not None:
         symbols = _symbols_if_any(options, kernel, qemu, progress, dry_run=dry_run)
         _check_signs(find_format(options.root_as).signs, options, kernel, symbols)

@@ -14,7 +14,15 @@ from types import MappingProxyType
 
 from firstlight.recipe.isa.architecture import Architecture, FunctionMark
 
-__all__ = ["DEFAULT", "Architecture", "FunctionMark", "architecture_of", "architecture_of_file", "architectures"]
+__all__ = [
+    "DEFAULT",
+    "Architecture",
+    "FunctionMark",
+    "architecture_named",
+    "architecture_of",
+    "architecture_of_file",
+    "architectures",
+]
 
 
 @cache
@@ -37,6 +45,15 @@ def architecture_of(name: str) -> Architecture:
     'ttyS0'
     """
     return architectures()[name]
+
+
+def architecture_named(name: str) -> Architecture | None:
+    """The architecture of a name that a user gives: its own, or the distribution's; `None` when there is none.
+
+    >>> architecture_named("arm64") is architecture_named("aarch64")
+    True
+    """
+    return next((each for each in architectures().values() if name in (each.name, each.distribution_name)), None)
 
 
 def architecture_of_file(head: bytes) -> Architecture | None:

@@ -8,6 +8,7 @@ from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, Audit
 
 AARCH64 = Architecture(
     name="aarch64",
+    distribution_name="arm64",
     qemu_binary="qemu-system-aarch64",
     qemu_package="qemu-system-arm",
     machine="virt-7.2,gic-version=3",

@@ -71,6 +71,8 @@ class Architecture:
 
     name: str
     """As manifests have it, and as the module of the architecture is called."""
+    distribution_name: str
+    """As the distribution calls it."""
     qemu_binary: str
     qemu_package: str
     """The distribution's package that has it."""

@@ -8,6 +8,7 @@ from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, Audit
 
 X86_64 = Architecture(
     name="x86_64",
+    distribution_name="amd64",
     qemu_binary="qemu-system-x86_64",
     qemu_package="qemu-system-x86",
     machine="pc-q35-7.2",

@@ -1,0 +1,35 @@
+"""The processor architecture of a recording's guest."""
+
+from __future__ import annotations
+
+from firstlight.errors import LabError, UsageError
+from firstlight.lab.kernel.kernel import architecture_of_kernel, open_kernel
+from firstlight.recipe.isa import Architecture, architecture_named, architectures
+from firstlight.recipe.options import RecordOptions
+
+
+def guest_architecture(options: RecordOptions) -> Architecture:
+    """The guest's architecture: the chosen one, which the kernel has to be for, or the kernel's.
+
+    :raises UsageError: for a name that no architecture has.
+    :raises LabError: when the kernel is for another one, or is none.
+
+    >>> guest_architecture(RecordOptions(Path("a.boot"), arch="arm64")).name
+    'aarch64'
+    """
+    of_kernel = architecture_of_kernel(options.kernel)
+    if options.arch is None:
+        return of_kernel
+    chosen = architecture_named(options.arch)
+    if chosen is None:
+        known = ", ".join(each.distribution_name for each in architectures().values())
+        raise UsageError(f"no architecture of guests is called `{options.arch}`", where="--arch", hint=f"use {known}")
+    if options.kernel is not None and options.kernel.is_file() and of_kernel is not chosen:
+        # A file that is no kernel at all is named as what it is.
+        open_kernel(options.kernel)
+        raise LabError(
+            f"this is a kernel for {of_kernel.name}, not for {chosen.name}",
+            where=str(options.kernel),
+            hint=f"leave `--arch` out, or give a kernel for {chosen.name}",
+        )
+    return chosen

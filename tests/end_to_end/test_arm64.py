@@ -1,0 +1,84 @@
+"""An arm64 boot is equal each time; the guest is one program of a few instructions."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+from pathlib import Path
+
+import pytest
+
+import firstlight
+from firstlight.errors import LabError
+from firstlight.recipe.options import RecordOptions
+
+pytestmark = [
+    pytest.mark.boot,
+    pytest.mark.skipif(shutil.which("qemu-system-aarch64") is None, reason="QEMU for arm64 is not installed"),
+]
+
+BASE = 0x40_0000
+WRITE, REBOOT = 64, 142
+POWER_OFF = (0xFEE1_DEAD, 672_274_793, 0x4321_FEDC)
+
+
+def set_register(register: int, value: int) -> bytes:
+    """`movz` and `movk` of a value of 32 bits."""
+    low, high = value & 0xFFFF, value >> 16
+    return struct.pack("<II", 0xD280_0000 | low << 5 | register, 0xF2A0_0000 | high << 5 | register)
+
+
+def system_call(number: int, *arguments: int) -> bytes:
+    registers = [*enumerate(arguments), (8, number)]
+    return b"".join(set_register(*each) for each in registers) + struct.pack("<I", 0xD400_0001)
+
+
+def program(text: bytes) -> bytes:
+    """An ELF file that prints a text and powers off."""
+    header = 64 + 56
+    length = len(system_call(WRITE, 1, 0, 0)) + len(system_call(REBOOT, *POWER_OFF))
+    code = system_call(WRITE, 1, BASE + header + length, len(text)) + system_call(REBOOT, *POWER_OFF) + text
+    size = header + len(code)
+    elf = struct.pack(
+        "<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, 0xB7, 1, BASE + header, 64, 0, 0, 64, 56, 1, 0, 0, 0
+    )
+    return elf + struct.pack("<IIQQQQQQ", 1, 5, 0, BASE, BASE, size, size, 0x1000) + code
+
+
+def member(name: str, mode: int, content: bytes = b"", device: tuple[int, int] = (0, 0)) -> bytes:
+    fields = (1, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(name) + 1, 0)
+    head = b"070701" + b"".join(b"%08x" % each for each in fields) + name.encode() + b"\0"
+    return head + bytes(-len(head) % 4) + content + bytes(-len(content) % 4)
+
+
+@pytest.fixture
+def initramfs(tmp_path: Path) -> Path:
+    path = tmp_path / "initramfs"
+    path.write_bytes(
+        member("dev", 0o040755)
+        + member("dev/console", 0o020600, device=(5, 1))
+        + member("init", 0o100755, program(b"the guest is up\n"))
+        + member("TRAILER!!!", 0)
+    )
+    return path
+
+
+def record(output: Path, initramfs: Path) -> bytes:
+    options = RecordOptions(output, arch="arm64", initrd=initramfs, ready="the guest is up", profile=False)
+    boot = firstlight.record_with(options)
+    assert boot.manifest.mode == "exact"
+    return (output / "raw/console.log").read_bytes()
+
+
+def test_two_boots_print_the_same_bytes_at_the_same_times(tmp_path: Path, initramfs: Path) -> None:
+    first = record(tmp_path / "a.boot", initramfs)
+    assert b"the guest is up" in first
+    assert b"crng init done" in first
+    assert record(tmp_path / "b.boot", initramfs) == first
+
+
+def test_a_kernel_of_another_architecture_is_named(tmp_path: Path) -> None:
+    kernel = tmp_path / "Image"
+    kernel.write_bytes(bytes(0x38) + b"ARM\x64" + bytes(100))
+    with pytest.raises(LabError, match="this is a kernel for aarch64, not for x86_64"):
+        firstlight.record_with(RecordOptions(tmp_path / "a.boot", kernel=kernel, arch="amd64"))
