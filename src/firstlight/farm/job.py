@@ -25,7 +25,7 @@ from firstlight.version import VERSION
 
 #: Choices that a job may make by themselves.
 ALLOWED = frozenset(
-    "root_as guest_commands append memory cpu machine shift seed initramfs_order ready profile user_functions "
+    "arch root_as guest_commands append memory cpu machine shift seed initramfs_order ready profile user_functions "
     "timeout_wall_s timeout_virtual_s".split()
 )
 #: Choices that are files or directories, which the store holds.
