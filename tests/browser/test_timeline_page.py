@@ -297,6 +297,9 @@ def test_what_explain_found_stands_on_top_with_its_place(show: Show) -> None:
     report = show()
     answers = report.page.locator("#timeline .tl-answers")
     assert "local APIC timer calibrated by waiting" in answers.inner_text()
+    # What a user copies is shown as code, without the quotes.
+    assert "`" not in answers.inner_text()
+    assert "nolapic_timer rcupdate.rcu_expedited=1" in answers.locator("code").all_inner_texts()
     machine = answers.locator(".of-machine").first
     assert "the emulated machine’s own" in machine.inner_text()
     machine.get_by_role("button").click()

@@ -139,7 +139,7 @@ class Requests:
         self.store.remove("results", f"{key}.tar")
 
     def _look(self, key: str, said: float) -> float:
-        """Whether anybody can make the boot; a note where nobody is there."""
+        """Check that a worker can make the boot; note where no worker is there."""
         attempts = [name for name in self.store.names("failed") if name.startswith(f"{key}.")]
         if len(attempts) >= MOST_ATTEMPTS:
             last = self.store.read("failed", attempts[-1]) or {}

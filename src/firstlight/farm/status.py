@@ -37,7 +37,7 @@ class FarmStatus:
 
     @property
     def waiting(self) -> int:
-        """Jobs that nobody is at."""
+        """Jobs without a result that no worker is at."""
         return self.jobs - self.done - self.running
 
 

@@ -12,9 +12,12 @@ const SORTS: Record<Finding["sort"], string> = {
   machine: "the emulated machine’s own: no fact about Linux",
 };
 
-/** A remedy in about a line; `explain` prints all of it. */
-function short(text: string): string {
-  return text.length > 110 ? `${visible(text.slice(0, 110))} …` : visible(text);
+/** A remedy in about a line; `explain` prints all of it. Words in backquotes are shown as code. */
+function short(text: string): (HTMLElement | string)[] {
+  const line = text.length > 110 ? `${text.slice(0, 110)} …` : text;
+  return line
+    .split(/(`[^`]+`)/)
+    .map((part) => (/^`[^`]+`$/.test(part) ? el("code", {}, visible(part.slice(1, -1))) : visible(part)));
 }
 
 function item(chart: Chart, finding: Finding): HTMLElement {
@@ -45,7 +48,7 @@ function item(chart: Chart, finding: Finding): HTMLElement {
     el("span", { class: "tl-part" }, ` ${share(finding.share, 1)} `),
     visible(finding.title, 200),
     finding.certainty === "estimated" ? el("span", { class: "note" }, " (estimated)") : null,
-    finding.remedy ? el("span", { class: "note" }, ` Remedy: ${short(finding.remedy)}.`) : null,
+    finding.remedy ? el("span", { class: "note" }, " Remedy: ", ...short(finding.remedy), ".") : null,
     SORTS[finding.sort] ? el("span", { class: "badge plain" }, SORTS[finding.sort]) : null,
     places.length > 0 ? button : null,
   );
