@@ -55,7 +55,7 @@ def capture(
     :raises FirstlightError: when the console cannot be opened, the power command fails, or what was printed is no boot.
 
     >>> import firstlight
-    >>> lines = r"[    0.000000] Linux version 6.12\n[    0.500000] Run /init as init process\n"
+    >>> lines = r"[    0.000000] Linux version 6.12\\n[    0.500000] Run /init as init process\\n"
     >>> captured = firstlight.capture(command=["printf", lines], output=bundle.parent / "board.boot")
     >>> str(captured.outcome.ended), captured.imported.summary["lines"]
     ('closed', 2)

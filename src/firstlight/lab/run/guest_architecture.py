@@ -14,6 +14,7 @@ def guest_architecture(options: RecordOptions) -> Architecture:
     :raises UsageError: for a name that no architecture has.
     :raises LabError: when the kernel is for another one, or is none.
 
+    >>> from pathlib import Path
     >>> guest_architecture(RecordOptions(Path("a.boot"), arch="arm64")).name
     'aarch64'
     """
