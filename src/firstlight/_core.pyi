@@ -11,6 +11,7 @@ __all__ = [
     "Lane",
     "Lanes",
     "LeftOut",
+    "Pattern",
     "Profile",
     "Records",
     "Stacks",
