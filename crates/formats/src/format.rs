@@ -21,6 +21,17 @@ pub enum Likelihood {
     Certain,
 }
 
+impl Likelihood {
+    /// Of a text with a line for each event, where `shaped` of the first `lines` have the shape of the format.
+    pub(crate) fn of_shape(shaped: usize, lines: usize) -> Self {
+        match shaped {
+            2.. if shaped * 2 > lines => Self::Likely,
+            1.. if shaped * 2 > lines => Self::Possible,
+            _ => Self::No,
+        }
+    }
+}
+
 /// The beginning of a record.
 #[derive(Debug, Clone, Copy)]
 pub struct Head<'a> {

@@ -36,9 +36,7 @@ impl WantedMark {
         };
         Ok(Self { name: name.to_owned(), pattern: Regex::new(pattern).map_err(last_line)? })
     }
-}
 
-impl WantedMark {
     /// Whether a line has the mark.
     pub fn matches(&self, line: &str) -> bool {
         self.pattern.is_match(line)

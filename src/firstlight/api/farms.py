@@ -37,8 +37,7 @@ def work(
     :param most: end after so many boots.
     :param progress: show the progress on a terminal.
     :returns: how many boots it made, and which jobs it left to others.
-    :raises UsageError: for a name that cannot be.
-    :raises FirstlightError: when the store cannot be used, or this worker was left out because its boots differ.
+    :raises FirstlightError: when the store or the name cannot be used, or this worker was left out: its boots differ.
 
     Source: docs/design/farm.md.
 

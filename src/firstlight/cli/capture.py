@@ -12,7 +12,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json
+from firstlight.cli.output import Json, OwnMarks, Ready
 from firstlight.errors import UnhealthyBootError, UsageError
 
 
@@ -31,14 +31,8 @@ def capture(
         str | None,
         typer.Option("--power", metavar="CMD", help="Shell command that switches the power on; the boot begins there."),
     ] = None,
-    ready: Annotated[
-        str | None,
-        typer.Option("--ready", metavar="REGEX", help="End the boot at the first line that this pattern matches."),
-    ] = None,
-    mark: Annotated[
-        list[str] | None,
-        typer.Option("--mark", metavar="NAME=REGEX", help="Set a mark at the first line that this pattern matches."),
-    ] = None,
+    ready: Ready = None,
+    mark: OwnMarks = None,
     baud: Annotated[
         int, typer.Option("--baud", metavar="N", min=50, help="Rate of the serial port in bits per second.")
     ] = 115200,

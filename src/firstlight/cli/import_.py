@@ -10,7 +10,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json
+from firstlight.cli.output import Json, OwnMarks, Ready
 from firstlight.errors import UsageError
 
 
@@ -48,14 +48,8 @@ def import_(
     any_machine: Annotated[
         bool, typer.Option("--any-machine", help="Merge records of several machines and note the conflict.")
     ] = False,
-    ready: Annotated[
-        str | None,
-        typer.Option("--ready", metavar="REGEX", help="End the boot at the first line that this pattern matches."),
-    ] = None,
-    mark: Annotated[
-        list[str] | None,
-        typer.Option("--mark", metavar="NAME=REGEX", help="Set a mark at the first line that this pattern matches."),
-    ] = None,
+    ready: Ready = None,
+    mark: OwnMarks = None,
     formats: Annotated[bool, typer.Option("--formats", help="List all formats and stop.")] = False,
     json: Json = False,
 ) -> None:

@@ -37,6 +37,15 @@ Workers = Annotated[
         help="Have the boots made by the workers of this store, or by `local:N` workers on this machine.",
     ),
 ]
+#: Verbs that read the console of a board have these two.
+Ready = Annotated[
+    str | None,
+    typer.Option("--ready", metavar="REGEX", help="End the boot at the first line that this pattern matches."),
+]
+OwnMarks = Annotated[
+    list[str] | None,
+    typer.Option("--mark", metavar="NAME=REGEX", help="Set a mark at the first line that this pattern matches."),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Boot everything again instead of using the cache.")]
 
 

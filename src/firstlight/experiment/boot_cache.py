@@ -132,12 +132,22 @@ def obtain(options: RecordOptions, key: str, progress: Progress, output: Path | 
                 copy(kept, output, replacing=True)
             drop_unless_cacheable(key)
             raise
-    elif (failure := read_manifest(kept).failure) is not None:
-        raise UnhealthyBootError(f"the boot failed ({failure.reason}): {failure.detail}", where=str(kept))
+    else:
+        require_success(kept)
     if output is None:
         return kept, booted
     copy(kept, output, replacing=True)
     return output, booted
+
+
+def require_success(bundle: Path) -> None:
+    """Check that a boot came up.
+
+    :raises UnhealthyBootError: when it did not.
+    """
+    failure = read_manifest(bundle).failure
+    if failure is not None:
+        raise UnhealthyBootError(f"the boot failed ({failure.reason}): {failure.detail}", where=str(bundle))
 
 
 def keep(bundle: Path, key: str) -> None:

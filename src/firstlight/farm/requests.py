@@ -64,9 +64,7 @@ class Requests:
         with tempfile.TemporaryDirectory(prefix=".firstlight-", dir=options.output.parent) as folder:
             fetched = self._fetched(options, key, progress, Path(folder))
             boot_cache.copy(fetched, options.output, replacing=True)
-        failure = read_manifest(options.output).failure
-        if failure is not None:
-            raise UnhealthyBootError(f"the boot failed ({failure.reason}): {failure.detail}", where=str(options.output))
+        boot_cache.require_success(options.output)
 
     def _fetched(self, options: RecordOptions, key: str, progress: Progress, folder: Path) -> Path:
         began = looked = said = time.monotonic()

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import tempfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from firstlight.errors import FirstlightError, LabError, is_full
+from firstlight.errors import LabError, is_full
 
 _MARKER = "store.json"
 _FORMAT = {"format": "firstlight-store", "version": 1}
@@ -125,31 +124,20 @@ class Store:
         except OSError as error:
             raise self._unreachable(error) from error
 
-    def _writing(self, target: Path) -> _Writing:
-        return _Writing(self, target)
+    @contextmanager
+    def _writing(self, target: Path) -> Iterator[Path]:
+        """A temporary file on the target's file system, which goes at the end."""
+        try:
+            with tempfile.TemporaryDirectory(
+                prefix=".writing.", dir=target.parent, ignore_cleanup_errors=True
+            ) as folder:
+                yield Path(folder) / "file"
+        except OSError as error:
+            raise self._unreachable(error) from error
 
     def _unreachable(self, error: OSError) -> LabError:
         hint = "free some space in the store" if is_full(error) else "is the directory mounted, and yours to write?"
         return LabError(f"the store cannot be used: {error.strerror or error}", where=str(self.path), hint=hint)
-
-
-class _Writing:
-    """A temporary file in the target's folder, on the same file system, which goes at the end."""
-
-    def __init__(self, store: Store, target: Path) -> None:
-        self._store, self._target = store, target
-
-    def __enter__(self) -> Path:
-        try:
-            self._folder = Path(tempfile.mkdtemp(prefix=".writing.", dir=self._target.parent))
-        except OSError as error:
-            raise self._store._unreachable(error) from error
-        return self._folder / "file"
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
-        if isinstance(error, OSError) and not isinstance(error, FirstlightError):
-            raise self._store._unreachable(error) from error
 
 
 def open_store(location: str | os.PathLike[str], *, make: bool = False) -> Store:
@@ -176,9 +164,9 @@ def open_store(location: str | os.PathLike[str], *, make: bool = False) -> Store
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             for folder in _FOLDERS:
                 (path / folder).mkdir(exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".writing.", dir=path) as made:
-                _write(Path(made) / "file", _FORMAT)
-                (Path(made) / "file").rename(path / _MARKER)
+            with store._writing(path / _MARKER) as made:
+                _write(made, _FORMAT)
+                made.rename(path / _MARKER)
         found = json.loads((path / _MARKER).read_bytes()[:_LARGEST_TEXT])
     except FileNotFoundError:
         hint = f"`firstlight work {text}` makes one in an empty directory"

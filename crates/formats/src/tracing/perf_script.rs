@@ -36,11 +36,7 @@ impl Format for PerfScript {
             lines += 1;
             shaped += usize::from(parse(line).is_some());
         }
-        match shaped {
-            2.. if shaped * 2 > lines => Likelihood::Likely,
-            1.. if shaped * 2 > lines => Likelihood::Possible,
-            _ => Likelihood::No,
-        }
+        Likelihood::of_shape(shaped, lines)
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {

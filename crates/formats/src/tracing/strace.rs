@@ -42,9 +42,7 @@ impl Format for Strace {
         }
         match shaped {
             2.. if own && shaped * 4 > lines * 3 => Likelihood::Certain,
-            2.. if shaped * 2 > lines => Likelihood::Likely,
-            1.. if shaped * 2 > lines => Likelihood::Possible,
-            _ => Likelihood::No,
+            _ => Likelihood::of_shape(shaped, lines),
         }
     }
 

@@ -35,11 +35,7 @@ impl Format for TraceEvents {
             lines += usize::from(!line.is_empty() && !line.starts_with(b"#"));
             shaped += usize::from(parse(line).is_some());
         }
-        match shaped {
-            2.. if shaped * 2 > lines => Likelihood::Likely,
-            1.. if shaped * 2 > lines => Likelihood::Possible,
-            _ => Likelihood::No,
-        }
+        Likelihood::of_shape(shaped, lines)
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {

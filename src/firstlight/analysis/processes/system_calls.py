@@ -160,5 +160,5 @@ def known_sum(calls: pl.DataFrame, name: str) -> pl.Expr:
 
 
 def largest_first(calls: pl.DataFrame) -> str:
-    """The figure by which sums of calls are sorted: instructions, or the time where no instructions are known."""
+    """The figure that sorts the sums of calls: instructions, or the time where no instructions are known."""
     return "instructions" if calls["instructions"].null_count() < calls.height else "duration_ns"

@@ -133,7 +133,7 @@ class Architecture:
     low_memory_end: int
     """Bytes: from here on a machine has no memory when it has more than it can put below 4 GiB."""
     ready_mark: bytes | None
-    """The instruction by which the guest's helper says that it is up; none where there is no helper."""
+    """The instruction that the guest's helper executes when it is up; none where there is no helper."""
     several_processors: str
     """Why a guest with several processors is not exact."""
     audited: AuditedProcessors
