@@ -18,6 +18,8 @@ PY := .venv/bin/python
 UV := .build/uv/bin/uv
 STAMPS := .build/stamps
 ASSETS := src/firstlight/assets
+# Guests of other architectures than the default one.
+OTHER_GUESTS := $(addprefix $(ASSETS)/firstlight-guest-,aarch64)
 COMPILE := $(UV) pip compile -q --generate-hashes --universal --python-version 3.11 --no-annotate \
 	--custom-compile-command 'make lock'
 
@@ -126,7 +128,7 @@ build: binding plugin oracle guest web collector ## build everything that Firstl
 binding: $(STAMPS)/binding ## build firstlight._core and install the package into .venv, editable
 plugin: $(ASSETS)/firstlight-plugin.so ## build the plugin that QEMU loads
 oracle: $(ASSETS)/firstlight-oracle.so ## build the second observer of `firstlight audit`
-guest: $(ASSETS)/firstlight-guest $(ASSETS)/firstlight-walk $(ASSETS)/firstlight-restat.so ## build what runs in the guest
+guest: $(ASSETS)/firstlight-guest $(OTHER_GUESTS) $(ASSETS)/firstlight-walk $(ASSETS)/firstlight-restat.so ## build what runs in the guest
 web: $(ASSETS)/page.html ## build the report page
 collector: $(ASSETS)/firstlight-collect.sh $(ASSETS)/firstlight-collect.service ## copy the collector to where the wheel takes it
 
@@ -186,6 +188,9 @@ GUEST = CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_STRIP=symbols \
 $(ASSETS)/firstlight-guest: $(call rust,isa guest) | packages-build
 	$(GUEST) -p firstlight-guest
 	install -D -m 755 target/guest/x86_64-unknown-linux-gnu/release/firstlight-guest $@
+
+$(OTHER_GUESTS): $(ASSETS)/firstlight-guest-%: $(call rust,isa guest) make/cross-guest.sh | packages-build
+	make/cross-guest.sh $* $@
 
 $(ASSETS)/firstlight-walk: $(call rust,isa walk) | packages-build
 	$(GUEST) -p firstlight-walk

@@ -1,7 +1,8 @@
-"""An arm64 boot is equal each time; the guest is one program of a few instructions."""
+"""An arm64 boot is equal each time, with the minimal guest and with one program of a few instructions."""
 
 from __future__ import annotations
 
+import filecmp
 import shutil
 import struct
 from pathlib import Path
@@ -75,6 +76,31 @@ def test_two_boots_print_the_same_bytes_at_the_same_times(tmp_path: Path, initra
     assert b"the guest is up" in first
     assert b"crng init done" in first
     assert record(tmp_path / "b.boot", initramfs) == first
+
+
+def test_the_minimal_guest_needs_no_further_option_and_is_equal_each_time(tmp_path: Path) -> None:
+    first, second = (
+        firstlight.record_with(RecordOptions(tmp_path / f"{name}.boot", arch="arm64", profile=False))
+        for name in ("a", "b")
+    )
+    facts = dict(first.facts().select("fact", "value").iter_rows())
+    assert facts["kernel.machine"] == "aarch64"
+    assert first.marks()["mark"].to_list() == ["power_on", "ready"]
+    assert first.manifest.completeness.complete
+    (ready,) = first.marks().filter(mark="ready")["time_ns"]
+    assert ready == second.marks().filter(mark="ready")["time_ns"].item()
+    one, other = tmp_path / "a.boot", tmp_path / "b.boot"
+    files = [file.name for file in one.glob("*.parquet")]
+    files += ["manifest.json", "raw/console.log", "raw/report.bin"]
+    assert filecmp.cmpfiles(one, other, files, shallow=False) == (files, [], [])
+    assert b"firstlight: ready" in (one / "raw/console.log").read_bytes()
+
+
+def test_a_command_of_the_minimal_guest_runs(tmp_path: Path) -> None:
+    options = RecordOptions(
+        tmp_path / "a.boot", arch="arm64", profile=False, guest_commands=("uname -m >/dev/console",)
+    )
+    assert "\naarch64" in "\n".join(firstlight.record_with(options).log()["text"])
 
 
 def test_a_kernel_of_another_architecture_is_named(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import firstlight
-from firstlight.lab.rootfs.initramfs import static_busybox
+from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
 

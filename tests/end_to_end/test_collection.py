@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 import firstlight
 from firstlight.assets import asset_path
 from firstlight.cli.app import app
+from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.rootfs.debian import debian_tar
-from firstlight.lab.rootfs.initramfs import static_busybox
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions

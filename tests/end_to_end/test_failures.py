@@ -21,7 +21,7 @@ from firstlight.bundle.manifest import Failure
 from firstlight.errors import UnhealthyBootError
 from firstlight.lab.host.progress import SilentProgress, Snapshot
 from firstlight.lab.kernel.kernel import default_kernel
-from firstlight.lab.rootfs.initramfs import static_busybox
+from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions

@@ -16,7 +16,7 @@ from firstlight.analysis.nameless import nameless_modules
 from firstlight.cli.app import app
 from firstlight.lab.kernel.kernel import default_kernel
 from firstlight.lab.kernel.modules import modules_for
-from firstlight.lab.rootfs.initramfs import static_busybox
+from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.run.record import record
 from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.options import RecordOptions

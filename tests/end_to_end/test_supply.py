@@ -19,8 +19,9 @@ from firstlight.assets import asset_path
 from firstlight.lab.guest.report import Report, facts_from_report, read_report
 from firstlight.lab.kernel.kernel import Kernel, default_kernel
 from firstlight.lab.kernel.modules import modules_for
+from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.rootfs.image import root_image
-from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs, static_busybox
+from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs
 from firstlight.recipe.isa.x86_64 import X86_64
 
 pytestmark = [

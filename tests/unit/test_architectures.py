@@ -239,14 +239,12 @@ def test_the_plugin_rejects_a_processor_that_it_has_no_module_for(tmp_path: Path
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        ({"profile": False}, "needs an initramfs of your own"),
-        ({"initrd": Path("i.cpio")}, "cannot be profiled"),
+        ({}, "cannot be profiled"),
         ({"rootfs": "debian"}, "cannot be booted with `--rootfs`"),
         ({"root_as": "ext4"}, "cannot be booted with `--root-as`"),
-        ({"live": True}, "cannot be recorded with `--live`"),
     ],
 )
-def test_an_architecture_without_plugin_and_helper_says_what_it_cannot_do(
+def test_an_architecture_without_plugin_and_root_images_says_what_it_cannot_do(
     chosen: dict[str, object], message: str
 ) -> None:
     options = RecordOptions(output=Path("a.boot"), **chosen)  # type: ignore[arg-type]

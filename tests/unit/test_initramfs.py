@@ -9,7 +9,8 @@ import pytest
 from firstlight.errors import LabError
 from firstlight.lab.kernel.modules import Module
 from firstlight.lab.rootfs import initramfs
-from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs, static_busybox
+from firstlight.lab.rootfs.busybox import static_busybox
+from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs
 
 STATIC = b"\x7fELF\x02\x01\x01" + bytes(25) + (64).to_bytes(8, "little") + bytes(14) + b"\x38\x00\x01\x00" + bytes(6)
 

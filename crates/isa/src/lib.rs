@@ -4,6 +4,7 @@
 //! it as a type, so the compiler makes a copy of the tracker for each architecture and no event pays for the choice.
 //! [`guest`] is the part that programs inside the guest need. `docs/design/architectures.md` describes how to add one.
 
+pub mod aarch64;
 #[cfg(feature = "decode")]
 mod class;
 #[cfg(feature = "decode")]

@@ -125,7 +125,7 @@ def _other_architectures() -> Iterator[Check]:
 
 def _carried() -> Iterator[Check]:
     for name, what in ASSETS.items():
-        needed = name in ("firstlight-plugin.so", "firstlight-guest")
+        needed = name in ("firstlight-plugin.so", DEFAULT.helper_asset)
         try:
             yield Check(name, "ok", f"{what}, {asset_path(name).stat().st_size:,} bytes", needed)
         except LabError as error:

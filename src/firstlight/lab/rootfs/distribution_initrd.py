@@ -17,6 +17,7 @@ from firstlight.lab.kernel.modules import Module
 from firstlight.lab.rootfs.initramfs import Initramfs
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.lab.rootfs.overlay import apply_overlay, settle
+from firstlight.recipe.isa import DEFAULT, Architecture
 
 _NAME = "initramfs.cpio"
 _FOLDER = "firstlight/modules"
@@ -69,7 +70,7 @@ def root_words(append: str, device: str) -> str:
     return f"root={device} rootfstype=ext4 rw"
 
 
-def add_helper(tree: Path, scratch: Path, report: str) -> None:
+def add_helper(tree: Path, scratch: Path, report: str, architecture: Architecture = DEFAULT) -> None:
     """Put Firstlight's helper into a user land with systemd, and a unit that gives the ready mark and reports.
 
     Firstlight's own initramfs brings both in memory; a distribution's does not know them.
@@ -77,11 +78,12 @@ def add_helper(tree: Path, scratch: Path, report: str) -> None:
     :param tree: the user land, which is changed.
     :param scratch: a directory for what is laid over it.
     :param report: the port that the report goes to.
+    :param architecture: of the guest.
     :raises LabError: when something is in the way.
     """
     program = scratch / _HELPER
     program.parent.mkdir(parents=True)
-    program.write_bytes(asset_path("firstlight-guest").read_bytes())
+    program.write_bytes(asset_path(architecture.helper_asset).read_bytes())
     program.chmod(0o755)
     unit = scratch / "etc/systemd/system" / _UNIT
     unit.parent.mkdir(parents=True)

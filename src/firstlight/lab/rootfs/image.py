@@ -21,6 +21,7 @@ from firstlight.lab.rootfs.ext4 import check_image, make_image, measure, resolve
 from firstlight.lab.rootfs.module_tree import add_modules, module_tree_digest, module_tree_size
 from firstlight.lab.rootfs.overlay import apply_overlay
 from firstlight.lab.rootfs.tree import copy_tree, tree_digest
+from firstlight.recipe.isa import DEFAULT, Architecture
 
 #: Raised when another image is made of the same source: what was cached before is then no longer found.
 _VERSION = "1"
@@ -55,12 +56,14 @@ class _Addition:
     """The kernel's `lib/modules/RELEASE`, for a user land that has none of its own."""
     report: str | None = None
     """The port that the helper in the user land reports to; none: something else brings it there."""
+    architecture: Architecture = DEFAULT
+    """Of the programs of the guest."""
 
     def key(self) -> tuple[str, ...]:
         """What it adds to the image's key; nothing where it adds nothing."""
         modules = () if self.modules is None else ("modules", module_tree_digest(self.modules))
         if self.report is not None:
-            modules = (*modules, "helper", file_digest(asset_path("firstlight-guest")), self.report)
+            modules = (*modules, "helper", file_digest(asset_path(self.architecture.helper_asset)), self.report)
         if self.overlay is None and not self.commands:
             return modules
         return (*modules, "with", "" if self.overlay is None else tree_digest(self.overlay), *self.commands)
@@ -72,7 +75,7 @@ class _Addition:
         if self.report is not None:
             scratch = folder / "helper"
             scratch.mkdir()
-            add_helper(tree, scratch, self.report)
+            add_helper(tree, scratch, self.report, self.architecture)
             shutil.rmtree(scratch)
         if self.overlay is not None:
             apply_overlay(self.overlay, tree)
@@ -89,6 +92,7 @@ def root_image(
     commands: Sequence[str] = (),
     modules: Path | None = None,
     report: str | None = None,
+    architecture: Architecture = DEFAULT,
 ) -> RootImage:
     """Turn a source into an image, or find that image in the cache.
 
@@ -100,9 +104,10 @@ def root_image(
     :param modules: the kernel's `lib/modules/RELEASE`; ``"debian"`` gets them. Any other user land is used with those
         that it has.
     :param report: put Firstlight's helper into it, which reports to that port; it needs systemd for that.
+    :param architecture: of the guest.
     :raises LabError: when the source is missing, damaged, hostile, holds no init, or the image cannot be made.
     """
-    addition = _Addition(overlay, tuple(commands), report=report)
+    addition = _Addition(overlay, tuple(commands), report=report, architecture=architecture)
     if source == "debian":
         addition = replace(addition, modules=modules)
         return _cached(

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from firstlight.assets import asset_path
 from firstlight.cache import entry
 from firstlight.errors import LabError
 from firstlight.lab.kernel.modules import Module
+from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.rootfs.commands import command_script
-from firstlight.lab.rootfs.elf import INTERPRETER, segments
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.lab.rootfs.overlay import add_overlay
-from firstlight.recipe.isa import DEFAULT
+from firstlight.recipe.isa import DEFAULT, Architecture
 
 _SCRIPT = Path(__file__).with_name("userland.sh")
 _SCRIPT_END = "exit 0\n"
-_BUSYBOX_HINT = "install it: `apt install busybox-static`"
 _NAME = "initramfs.cpio"
 #: At the top of the files that somebody adds: run before the root is mounted.
 BEFORE_ROOT = "before-root"
@@ -49,6 +47,20 @@ class GuestConfig:
     report: str = f"/dev/{DEFAULT.report_device}"
     unit: bool = True
     """Whether a unit gives the ready mark in a user land with systemd; no, when something else ends the boot."""
+    architecture: Architecture = DEFAULT
+    """Of the programs of the guest."""
+
+    @classmethod
+    def of(cls, architecture: Architecture, **values: Any) -> GuestConfig:
+        """A configuration for guests of an architecture: with its programs and its report port.
+
+        :param values: other fields.
+
+        >>> from firstlight.recipe.isa import architecture_of
+        >>> GuestConfig.of(architecture_of("aarch64"), unit=False).report
+        '/dev/ttyS0'
+        """
+        return cls(architecture=architecture, report=f"/dev/{architecture.report_device}", **values)
 
     @property
     def has_userspace(self) -> bool:
@@ -103,13 +115,13 @@ def build_initramfs(
     for directory in ("dev", "proc", "sys", "run", "bin"):
         archive.directory(directory)
     archive.character_device("dev/console", 5, 1)
-    archive.file("init", asset_path("firstlight-guest").read_bytes(), 0o755)
+    archive.file("init", asset_path(config.architecture.helper_asset).read_bytes(), 0o755)
     paths = [f"firstlight/modules/{index:02}-{module.name}.ko" for index, module in enumerate(modules)]
     for path, module in zip(paths, modules, strict=True):
         archive.file(path, module.content)
     archive.file("firstlight.conf", config.text([f"/{path}" for path in paths]).encode())
     if config.has_userspace or config.before_root:
-        archive.file("bin/busybox", static_busybox().read_bytes(), 0o755)
+        archive.file("bin/busybox", static_busybox(config.architecture).read_bytes(), 0o755)
         archive.link("bin/sh", "busybox")
     if config.has_userspace:
         script = _SCRIPT.read_text(encoding="utf-8")
@@ -122,30 +134,6 @@ def build_initramfs(
     digest = hashlib.sha256(content).hexdigest()
     folder = entry("initramfs", digest, lambda path: _write(path / _NAME, content))
     return Initramfs(folder / _NAME, digest)
-
-
-def static_busybox() -> Path:
-    """Find the distribution's busybox, and make sure that it runs without any library.
-
-    :raises LabError: when there is none, or only one that is linked dynamically.
-    """
-    found = shutil.which("busybox", path="/bin:/usr/bin:/sbin:/usr/sbin") or shutil.which("busybox")
-    if found is None:
-        raise LabError("busybox is missing", hint=_BUSYBOX_HINT)
-    path = Path(found)
-    if not _is_static(path.read_bytes()):
-        raise LabError("this busybox needs libraries, which an initramfs lacks", where=found, hint=_BUSYBOX_HINT)
-    return path
-
-
-def _is_static(elf: bytes) -> bool:
-    """A 64-bit ELF program without an interpreter."""
-    if elf[:5] != b"\x7fELF\x02":
-        return False
-    try:
-        return all(segment.kind != INTERPRETER for segment in segments(elf))
-    except ValueError:
-        return False
 
 
 def _write(path: Path, content: bytes) -> None:

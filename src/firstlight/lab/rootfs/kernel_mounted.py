@@ -160,7 +160,7 @@ def image_root(form: RootFormat, image: Path, *, helper: bool) -> KernelRoot:
         what = "not a regular file" if image.exists() else "there is no such image"
         raise LabError(what, where=str(image), hint="give a directory or an image", exit_code=MISSING_INPUT)
     form.check_image(image)
-    marks = [each.ready_mark for each in architectures().values() if each.ready_mark is not None]
+    marks = [each.ready_mark for each in architectures().values()]
     if helper and not any(_holds(image, mark) for mark in marks):
         raise UsageError(
             "Firstlight's helper was not found in this image, so nothing in it says when it is up",

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from firstlight.assets import asset_path
 from firstlight.errors import LabError
+from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.rootfs.commands import command_script
 from firstlight.lab.rootfs.ext4 import EPOCH
-from firstlight.lab.rootfs.initramfs import GuestConfig, static_busybox
+from firstlight.lab.rootfs.initramfs import GuestConfig
 from firstlight.lab.rootfs.overlay import apply_overlay
 
 HELPER = "/init"
@@ -36,8 +37,8 @@ def make_minimal_root(tree: Path, config: GuestConfig, overlay: Path | None, com
     """
     for folder in _FOLDERS:
         (tree / folder).mkdir(parents=True)
-    _copy(asset_path("firstlight-guest"), tree / HELPER.removeprefix("/"))
-    busybox = static_busybox()
+    _copy(asset_path(config.architecture.helper_asset), tree / HELPER.removeprefix("/"))
+    busybox = static_busybox(config.architecture)
     _copy(busybox, tree / "bin/busybox")
     for applet in _applets(busybox):
         (tree / "bin" / applet).symlink_to("busybox")

@@ -117,7 +117,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
             architecture.firmware_of(recipe.machine, elf=kernel.is_elf), own_firmware(options.qemu_options)
         ),
         "plugin": file_digest(plugin) if plugin is not None else None,
-        "guest": file_digest(asset_path("firstlight-guest"))
+        "guest": file_digest(asset_path(architecture.helper_asset))
         if options.guest_helper or (options.initrd is None and options.root_as is None)
         else None,
         "symbols": file_digest(symbols) if symbols is not None else None,
@@ -166,26 +166,26 @@ def _check_signs(signs: tuple[str, ...], options: RecordOptions, kernel: Kernel,
 
 
 def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, progress: Progress) -> _Guest:
-    report = f"/dev/{architecture.report_device}"
     for files in (options.overlay, options.initramfs_files):
         if files is not None:
             check_overlay(files)
     if options.root_as is not None:
         progress.step("making the image that the kernel mounts")
-        return _mounted_by_kernel(options, architecture, kernel, report)
+        return _mounted_by_kernel(options, architecture, kernel)
     if options.initrd is not None:
         check_initrd(options.initrd)
     if options.initrd is not None and options.rootfs is None:
         return _Guest(options.initrd.absolute())
     if options.rootfs is None:
         progress.step("building the initramfs")
-        config = GuestConfig(report=report)
+        config = GuestConfig.of(architecture)
         made = build_initramfs(config, (), options.overlay, options.guest_commands, options.initramfs_order)
         return _Guest(made.path)
     progress.step("making the root file system's image")
     source: Path | Literal["debian"] = "debian" if options.rootfs == "debian" else Path(options.rootfs)
+    report = f"/dev/{architecture.report_device}"
     reports = report if options.initrd is not None and options.ready is None else None
-    root = root_image(source, options.overlay, options.guest_commands, kernel.modules, reports)
+    root = root_image(source, options.overlay, options.guest_commands, kernel.modules, reports, architecture)
     if options.guest_commands and not root.has_systemd:
         raise UsageError(
             "this root file system has no systemd, which would run the command",
@@ -209,11 +209,11 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
             modules=tuple(module.name for module in modules),
         )
     files = options.initramfs_files
-    config = GuestConfig(
+    config = GuestConfig.of(
+        architecture,
         root=architecture.pmem_device,
         init=root.init,
         before_root=files is not None and (files / BEFORE_ROOT).is_file(),
-        report=report,
         unit=options.ready is None,
     )
     initramfs = build_initramfs(config, modules, files, order=options.initramfs_order)
@@ -226,8 +226,8 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
     )
 
 
-def _mounted_by_kernel(options: RecordOptions, architecture: Architecture, kernel: Kernel, report: str) -> _Guest:
-    root = kernel_root(options, report)
+def _mounted_by_kernel(options: RecordOptions, architecture: Architecture, kernel: Kernel) -> _Guest:
+    root = kernel_root(options, architecture)
     memory = guest_memory(options, architecture)
     return _Guest(
         root.path if root.form.device in ("ram", "initramfs") else None,
@@ -238,17 +238,17 @@ def _mounted_by_kernel(options: RecordOptions, architecture: Architecture, kerne
     )
 
 
-def kernel_root(options: RecordOptions, report: str = f"/dev/{DEFAULT.report_device}") -> KernelRoot:
+def kernel_root(options: RecordOptions, architecture: Architecture = DEFAULT) -> KernelRoot:
     """The image of `options.root_as`, made or found in the cache.
 
-    :param report: the port that the small guest's report goes to.
+    :param architecture: of the guest.
     :raises UsageError: for a kind that there is not, or a root file system in which nothing would say when it is up.
     :raises LabError: when it cannot be made.
     """
     assert options.root_as is not None
     form = find_format(options.root_as)
     if options.rootfs is None:
-        return minimal_root(form, GuestConfig(report=report), options.overlay, options.guest_commands)
+        return minimal_root(form, GuestConfig.of(architecture), options.overlay, options.guest_commands)
     path = Path(options.rootfs)
     if not path.is_dir():
         return image_root(form, path, helper=options.ready is None)

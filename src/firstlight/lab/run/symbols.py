@@ -52,7 +52,7 @@ def kernel_symbols(kernel: Kernel, qemu: Qemu, progress: Progress | None = None,
 
 def _probe(kernel: Kernel, qemu: Qemu, timeout_s: float) -> bytes:
     architecture = kernel.architecture
-    initramfs = build_initramfs(GuestConfig(action="symbols", report=f"/dev/{architecture.report_device}"))
+    initramfs = build_initramfs(GuestConfig.of(architecture, action="symbols"))
     recipe = Recipe(
         architecture=architecture.name,
         machine=architecture.machine,

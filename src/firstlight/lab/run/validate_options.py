@@ -22,8 +22,7 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     :raises UsageError: naming the option.
     """
     _check_not_empty(options)
-    if not architecture.complete:
-        _check_without_helper(options, architecture)
+    _check_what_exists(options, architecture)
     validate_options(options.qemu_options, architecture, live=options.live)
     if options.cpu is not None:
         validate_cpu(options.cpu, architecture, live=options.live)
@@ -86,20 +85,13 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     guest_memory(options, architecture)
 
 
-def _check_without_helper(options: RecordOptions, architecture: Architecture) -> None:
-    """Reject what needs a plugin or a guest's helper, for an architecture that has neither."""
+def _check_what_exists(options: RecordOptions, architecture: Architecture) -> None:
+    """Reject what there is no plugin or no machine for on this architecture."""
     guest = f"a guest of {architecture.name}"
-    if options.live:
-        raise UsageError(f"{guest} cannot be recorded with `--live`", hint="leave it out: the boot is exact")
-    if options.rootfs is not None or options.root_as is not None:
+    if not architecture.has_root_images and (options.rootfs is not None or options.root_as is not None):
         word = "--rootfs" if options.rootfs is not None else "--root-as"
         raise UsageError(f"{guest} cannot be booted with `{word}`", hint="put the files into an initramfs: `--initrd`")
-    if options.initrd is None:
-        raise UsageError(
-            f"{guest} needs an initramfs of your own: the minimal guest has no programs for it",
-            hint="pass it with `--initrd`, and the console line at which it is up with `--ready REGEX`",
-        )
-    if options.profile:
+    if not architecture.has_profile and options.profile and not options.live:
         raise UsageError(
             f"{guest} cannot be profiled: the plugin has no module for it",
             hint="add `--no-profile`; the boot is exact all the same",

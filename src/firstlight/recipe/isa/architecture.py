@@ -132,16 +132,19 @@ class Architecture:
     """The file name of the dynamic loader."""
     low_memory_end: int
     """Bytes: from here on a machine has no memory when it has more than it can put below 4 GiB."""
-    ready_mark: bytes | None
-    """The instruction that the guest's helper executes when it is up; none where there is no helper."""
+    helper_asset: str
+    """The bundled file that is the guest's helper."""
+    ready_mark: bytes
+    """What the guest's helper executes when it is up: the mark's instruction, and on some the one after it."""
     several_processors: str
     """Why a guest with several processors is not exact."""
     audited: AuditedProcessors
     report_card: str | None = None
     """The device of QEMU that is the report's serial port, on machines that have one port of their own."""
-    complete: bool = True
-    """Whether the plugin and the guest's helper exist for it. Otherwise a boot is exact, but it needs an initramfs of
-    the user, and has neither profile nor report."""
+    has_profile: bool = True
+    """Whether the plugin follows its functions. Otherwise a boot is exact, and has marks and phases by the guest."""
+    has_root_images: bool = True
+    """Whether its machine can have a root file system in persistent memory."""
     default_memory: str = "512M"
     default_rootfs_memory: str = "1G"
 

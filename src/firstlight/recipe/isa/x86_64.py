@@ -48,6 +48,7 @@ X86_64 = Architecture(
     loader="ld-linux-x86-64.so.2",
     # Of QEMU's q35.
     low_memory_end=2048 << 20,
+    helper_asset="firstlight-guest",
     # docs/reference/formats/guest-report.md.
     ready_mark=bytes.fromhex("0f1f84000100464c"),
     several_processors="x86 with several processors does not repeat, and hangs on QEMU 7.2",

@@ -1,0 +1,95 @@
+//! The instructions of aarch64 guests: marks, and the generic timer.
+//!
+//! Each mark is `movz xzr, #(0x4c00 + NUMBER), lsl #48`: a write to the register that takes no value. Compilers have no use
+//! for it (Arm Architecture Reference Manual, C6.2 "MOVZ").
+
+use super::{MARK, MARK_NUMBER_AT};
+
+const NS_PER_SECOND: u128 = 1_000_000_000;
+
+/// One mark's instruction. There is no intrinsic for a no-operation with a chosen immediate.
+macro_rules! mark_function {
+    ($name:ident, $number:literal) => {
+        #[inline(never)]
+        #[expect(unsafe_code, reason = "a mark is one instruction, and only inline assembly can choose its bytes")]
+        pub(crate) fn $name() {
+            // SAFETY: the instruction is a no-operation: it touches neither memory, nor registers, nor flags, nor the
+            // stack. Without `nomem` the compiler keeps everything that was done before the mark before it.
+            unsafe {
+                core::arch::asm!(
+                    ".inst {mark}",
+                    mark = const MARK | $number << MARK_NUMBER_AT,
+                    options(nostack, preserves_flags),
+                );
+            }
+        }
+    };
+}
+
+mark_function!(guest_start, 2);
+mark_function!(switch_root, 3);
+
+/// Gives the mark at which the recorded boot ends.
+///
+/// Returns the generic timer's count one instruction after the mark, in nanoseconds. Where QEMU counts instructions, that is
+/// the virtual time from power on, rounded down to one period of the timer: a boot without profile knows no other.
+#[inline(never)]
+#[expect(
+    unsafe_code,
+    reason = "the mark and the reading have to be neighbours, and only inline assembly keeps them so"
+)]
+pub fn ready() -> u64 {
+    let count: u64;
+    // SAFETY: a no-operation, and an instruction that reads a counter into the register named; Linux leaves the counter to
+    // user mode. The register is chosen here, so that the bytes of the mark and the reading are the same in every build.
+    unsafe {
+        core::arch::asm!(
+            ".inst {mark}",
+            "mrs x0, cntvct_el0",
+            mark = const MARK | 1 << MARK_NUMBER_AT,
+            out("x0") count,
+            options(nostack, preserves_flags),
+        );
+    }
+    nanoseconds(count)
+}
+
+/// The generic timer's count in nanoseconds: where QEMU counts instructions, the virtual time from power on, rounded down to
+/// one period of the timer.
+#[expect(unsafe_code, reason = "the counter has no reading that is safe")]
+pub fn counter() -> u64 {
+    let count: u64;
+    // SAFETY: it reads a counter, which Linux leaves to user mode.
+    unsafe { core::arch::asm!("mrs {count}, cntvct_el0", count = out(reg) count, options(nomem, nostack)) };
+    nanoseconds(count)
+}
+
+fn nanoseconds(count: u64) -> u64 {
+    (u128::from(count) * NS_PER_SECOND / u128::from(frequency().max(1))) as u64
+}
+
+/// Counts of the generic timer in a second.
+#[expect(unsafe_code, reason = "the register has no reading that is safe")]
+fn frequency() -> u64 {
+    let frequency: u64;
+    // SAFETY: it reads a register that does not change, which Linux leaves to user mode.
+    unsafe { core::arch::asm!("mrs {frequency}, cntfrq_el0", frequency = out(reg) frequency, options(nomem, nostack)) };
+    frequency
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_binary_holds_each_mark_exactly_as_specified() {
+        guest_start();
+        switch_root();
+        assert!(ready() > 0);
+        let binary = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        for number in 1..=3_u32 {
+            let bytes = (0xd2e9_801f_u32 | number << 5).to_le_bytes();
+            assert!(binary.windows(4).any(|window| window == bytes), "mark {number}");
+        }
+    }
+}
