@@ -107,18 +107,23 @@ def export(
     by: By = "function",
     table: str | None = None,
     exact: bool = False,
+    origin: str = "firstlight",
+    build: str | None = None,
     force: bool = False,
     progress: bool = False,
 ) -> Export:
     """Write a boot in the format of another program.
 
     :param boot: the boot, or its path.
-    :param to: `perfetto`, `firefox`, `speedscope`, `folded`, `uftrace`, `csv`, `json` or `svg`.
+    :param to: `perfetto`, `firefox`, `speedscope`, `folded`, `uftrace`, `csv`, `json`, `svg`, `lava`, `kcidb`,
+        `openmetrics` or `influx`.
     :param output: the file or directory; by default NAME with the format's suffix, here.
     :param unit: what call stacks are weighed by.
     :param by: of folded stacks: their frames are functions, or processes with user mode and system calls in them.
     :param table: of CSV: this table alone.
     :param exact: of CSV: leave texts as they are that a spreadsheet would take for formulas.
+    :param origin: of KernelCI: the name under which the CI system submits.
+    :param build: of KernelCI: the id of the build that booted, as it was submitted.
     :param force: replace what is there.
     :param progress: show on a terminal that it takes long.
     :raises UsageError: for a format that there is not.
@@ -148,7 +153,8 @@ def export(
     ):
         if shown is not None:
             shown.step("writing the export")
-        exported = write_export(directory, kind, written, unit=unit, table=table, exact=exact, by=by)
+        exported = write_export(directory, kind, written, unit=unit, table=table, exact=exact, by=by,
+                                origin=origin, build=build)  # fmt: skip
     size = sum(file.stat().st_size for file in (out.iterdir() if folder else [out]))
     return Export(out, size, exported.counts, exported.notes)
 

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 import typer
 
@@ -45,6 +45,14 @@ def export(
             "--exact", help="With --to csv: do not put an apostrophe before text that a spreadsheet would evaluate."
         ),
     ] = False,
+    origin: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --to kcidb: the submitting CI system (default: firstlight)."),
+    ] = None,
+    build_id: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="With --to kcidb: the submitted build (default: made of the kernel's digest)."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file or directory.")] = False,
     json: Json = False,
 ) -> None:
@@ -58,6 +66,9 @@ def export(
     uftrace     uftrace report, graph, replay, tui: a directory
     csv         every table, zipped or in a directory; json: one document
     svg         a boot chart, for print
+    lava        a script of lava-test-case calls, for a test definition of LAVA
+    kcidb       a submission to KernelCI, schema 5.3: a test for each phase and mark
+    openmetrics Prometheus, node_exporter's text files: gauges; influx: InfluxDB's line protocol
 
     \b
     Examples:
@@ -65,16 +76,24 @@ def export(
       firstlight export a.boot --to folded --unit instructions -o - | inferno-flamegraph > a.svg
       firstlight export a.boot --to folded --by process
       firstlight export a.boot --to csv --table spans -o - > spans.csv
+      firstlight export a.boot --to kcidb --origin mylab --build-id maestro:67e1c3f0
     """
     _check(to, output, unit, table, exact, json)
     if by != "function" and to is not api.ExportFormat.folded:
         raise UsageError(f"`--to {to}` has no `--by`", hint="it is for folded")
+    if to is not api.ExportFormat.kcidb and not (origin is None and build_id is None):
+        raise UsageError(f"`--to {to}` has no `--{'origin' if origin else 'build-id'}`", hint="it is for kcidb")
+
+    def write(file: Path | None, *, progress: bool, force: bool = False) -> api.Export:
+        return api.export(
+            boot, to, file, unit=unit or "time", by=by, table=table, exact=exact, origin=origin or "firstlight",
+            build=build_id, force=force, progress=progress,
+        )  # fmt: skip
+
     if output == Path("-"):
-        _to_stdout(boot, to, unit or "time", by, table, exact)
+        _to_stdout(f"export{to.form.suffix if table is None else '.csv'}", write)
         return
-    written = api.export(
-        boot, to, output, unit=unit or "time", by=by, table=table, exact=exact, force=force, progress=True
-    )
+    written = write(output, progress=True, force=force)
     if json:
         print_json({"boot": str(boot), "to": str(to), "file": str(written.path), "bytes": written.size,
                     "counts": written.counts, "notes": written.notes})  # fmt: skip
@@ -105,14 +124,17 @@ def _check(
         raise UsageError(f"`--to {to}` is binary and not for a terminal", hint="name a file with `-o`, or use a pipe")
 
 
-def _to_stdout(
-    boot: Path, to: api.ExportFormat, unit: api.FunctionUnit, by: Literal["function", "process"], table: str | None,
-    exact: bool,
-) -> None:  # fmt: skip
+class _Write(Protocol):
+    """Writes the export to a file."""
+
+    def __call__(self, file: Path | None, *, progress: bool) -> api.Export: ...
+
+
+def _to_stdout(name: str, write: _Write) -> None:
     """Whole or not at all, as with a file."""
     with tempfile.TemporaryDirectory(prefix="firstlight-export-") as directory:
-        file = Path(directory) / f"export{to.form.suffix if table is None else '.csv'}"
-        written = api.export(boot, to, file, unit=unit, by=by, table=table, exact=exact)
+        file = Path(directory) / name
+        written = write(file, progress=False)
         sys.stdout.flush()
         with file.open("rb") as content:
             shutil.copyfileobj(content, sys.stdout.buffer)

@@ -17,6 +17,10 @@ class To(enum.StrEnum):
     csv = "csv"
     json = "json"
     svg = "svg"
+    lava = "lava"
+    kcidb = "kcidb"
+    openmetrics = "openmetrics"
+    influx = "influx"
 
     @property
     def form(self) -> Format:
@@ -47,4 +51,8 @@ FORMATS = {
     To.csv: Format(".csv.zip", binary=True),
     To.json: Format(".json"),
     To.svg: Format(".svg"),
+    To.lava: Format(".lava.sh"),
+    To.kcidb: Format(".kcidb.json"),
+    To.openmetrics: Format(".prom"),
+    To.influx: Format(".influx"),
 }

@@ -21,11 +21,16 @@ ENGINE_READS: dict[To, tuple[str, ...]] = {
     To.csv: (),
     To.json: (),
     To.svg: ("spans",),
+    To.lava: (),
+    To.kcidb: (),
+    To.openmetrics: (),
+    To.influx: (),
 }
 
 
 def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table: str | None = None,
-                 exact: bool = False, by: By = "function") -> Exported:  # fmt: skip
+                 exact: bool = False, by: By = "function", origin: str = "firstlight",
+                 build: str | None = None) -> Exported:  # fmt: skip
     """Write the boot at *bundle* in the format *to* to *out*: a file, or a directory that is there.
 
     The same bundle gives the same bytes. What the engine reads by itself is read as frames before, which checks it.
@@ -34,6 +39,8 @@ def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table:
     :param by: of folded stacks: what their frames are.
     :param table: of CSV: this table alone.
     :param exact: of CSV: leave texts as they are that a spreadsheet would take for formulas.
+    :param origin: of KernelCI: the name under which the CI system submits.
+    :param build: of KernelCI: the id of the build that booted.
     :raises BundleError: when the bundle cannot be read, or has nothing that the format holds.
     :raises FirstlightError: when the file cannot be written.
 
@@ -79,6 +86,22 @@ def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table:
         from firstlight.exporters.svg import write_svg
 
         return write_svg(boot, out)
+    if to is To.lava:
+        from firstlight.exporters.lava import write_lava
+
+        return write_lava(boot, out)
+    if to is To.kcidb:
+        from firstlight.exporters.kcidb import write_kcidb
+
+        return write_kcidb(boot, out, origin, build)
+    if to is To.openmetrics:
+        from firstlight.exporters.openmetrics import write_openmetrics
+
+        return write_openmetrics(boot, out)
+    if to is To.influx:
+        from firstlight.exporters.influx import write_influx
+
+        return write_influx(boot, out)
     from firstlight.exporters import csv
 
     if table is not None:
