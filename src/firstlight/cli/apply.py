@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json
+from firstlight.cli.output import Json, TuningDirectory
 from firstlight.errors import UsageError
 from firstlight.escape import printable
 
 
 def apply(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", readable=False, help="The directory of a tuning.")],
+    directory: TuningDirectory,
     print_: Annotated[bool, typer.Option("--print", help="Print the files.")] = False,
     json: Json = False,
 ) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Bundle, Csv, Json, Limit, Trust, check_form, print_notes, shown_limit
+from firstlight.cli.output import Bundle, Csv, ForceFile, Json, Limit, Trust, check_form, print_notes, shown_limit
 
 
 def ask(
@@ -26,7 +26,7 @@ def ask(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Store the calls as .csv, .json or .parquet."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: ForceFile = False,
     trust: Trust = False,
     limit: Limit = None,
     csv: Csv = False,

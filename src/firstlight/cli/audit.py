@@ -11,7 +11,7 @@ import typer
 from firstlight import api
 from firstlight.api.write import check_free
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Fresh, Json, Trust
+from firstlight.cli.output import ForceFile, Fresh, Json, Trust
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
 
@@ -51,7 +51,7 @@ def audit(
             "--html", metavar="FILE", help="Write an HTML page with the agreement and every exception; `-` prints it."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: ForceFile = False,
     limit: Annotated[
         int | None,
         typer.Option(

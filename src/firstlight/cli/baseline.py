@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,28 +9,21 @@ import typer
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
-from firstlight.cli.output import Json, print_first_notes
+from firstlight.cli.output import BASELINES, BaselineDirectory, GatedBoots, Json, print_first_notes
 
 app = command_group("Save boots as baselines of `firstlight gate`.")
 
 
 @app.command("set")
 def set_baseline(
-    boots: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="BOOT...", readable=False, help="One exact boot, several noisy boots, or a directory of boots."
-        ),
-    ],
+    boots: GatedBoots,
     name: Annotated[str, typer.Option("--as", metavar="NAME", help="The baseline's name, or a `.json` file.")] = (
         "baseline"
     ),
     because: Annotated[
         str, typer.Option(metavar="TEXT", help="The reason for accepting this level; it is stored in the baseline.")
     ] = "",
-    directory: Annotated[Path, typer.Option("--in", metavar="DIR", help="The directory of the baselines.")] = Path(
-        "baselines"
-    ),
+    directory: BaselineDirectory = BASELINES,
     json: Json = False,
 ) -> None:
     """Save boots as the baseline of `firstlight gate`, with the reason, in one file that you can commit.

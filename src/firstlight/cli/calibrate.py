@@ -9,7 +9,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json, Trust
+from firstlight.cli.output import ForceFile, Json, Trust
 
 
 def calibrate(
@@ -21,7 +21,7 @@ def calibrate(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write the result as JSON, for `compare --band FILE`."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: ForceFile = False,
     pairs: Annotated[
         int | None,
         typer.Option(metavar="N", min=12, help="For a live recording: number of pairs of boots (default: 12)."),

@@ -12,7 +12,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json, OwnMarks, Ready
+from firstlight.cli.output import ForceBundle, Json, NewBundle, OwnMarks, Ready
 from firstlight.errors import UnhealthyBootError, UsageError
 
 
@@ -24,9 +24,7 @@ def capture(
             help="A serial port, tcp://HOST:PORT, `pty`, or `-` for standard input; or a command whose output is read.",
         ),
     ] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="NAME.boot", help="The bundle to write.")] = Path(
-        "board.boot"
-    ),
+    output: NewBundle = Path("board.boot"),
     power: Annotated[
         str | None,
         typer.Option("--power", metavar="CMD", help="Shell command that switches the power on; the boot begins there."),
@@ -42,7 +40,7 @@ def capture(
     self_test: Annotated[
         bool, typer.Option("--self-test", help="Measure the error of time stamps on this machine and stop.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    force: ForceBundle = False,
     json: Json = False,
 ) -> None:
     """Capture the boot of a board from its console, with the instant at which each byte was read.

@@ -9,7 +9,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json, print_notes
+from firstlight.cli.output import ForcePage, Json, Strict, print_notes
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
 
@@ -83,14 +83,14 @@ def compare(
     to_mark: Annotated[
         str | None, typer.Option("--to", metavar="MARK", help="Compare the boots up to this mark, without functions.")
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 5 if the result is inconclusive.")] = False,
+    strict: Strict = False,
     html: Annotated[
         Path | None,
         typer.Option(
             "--html", metavar="FILE", help="Write an HTML page with plots and tables of the changes; `-` prints it."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
+    force: ForcePage = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown for a pull request.")] = False,
     json: Json = False,
 ) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, shown_limit
+from firstlight.cli.output import SORT, Bundle, Csv, Json, Limit, check_form, shown_limit
 from firstlight.cli.processes import Form, print_rows
 from firstlight.errors import UsageError
 
@@ -24,7 +24,7 @@ def devices(
     costs: Annotated[
         bool, typer.Option("--costs", help="Show what udev's workers did for each device: calls, instructions, time.")
     ] = False,
-    sort: Annotated[Order, typer.Option(help="Sort key, largest first; `start` sorts by time.")] = ("duration"),
+    sort: Annotated[Order, SORT] = "duration",
     limit: Limit = None,
     csv: Csv = False,
     json: Json = False,

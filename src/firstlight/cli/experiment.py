@@ -11,7 +11,17 @@ import typer
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
-from firstlight.cli.output import Csv, Jobs, Json, Workers, print_notes
+from firstlight.cli.output import (
+    Csv,
+    ForcePage,
+    HtmlTables,
+    Jobs,
+    Json,
+    MarkdownTables,
+    Quantiles,
+    Workers,
+    print_notes,
+)
 from firstlight.cli.page import Page
 from firstlight.errors import FirstlightError, UsageError
 
@@ -34,13 +44,7 @@ def run(
     ] = None,
     jobs: Jobs = None,
     workers: Workers = None,
-    quantile: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Boots that vary: compare p50, p90, p95, or the share of slow boots (slow-share); repeatable.",
-        ),
-    ] = None,
+    quantile: Quantiles = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the planned boots and stop.")] = False,
     json: Json = False,
 ) -> None:
@@ -90,18 +94,10 @@ def show(
     shares: Annotated[
         bool, typer.Option("--shares", help="Show only each factor's share of the total change.")
     ] = False,
-    quantile: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Boots that vary: compare p50, p90, p95, or the share of slow boots (slow-share); repeatable.",
-        ),
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write everything as one HTML page; `-` prints it.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
+    quantile: Quantiles = None,
+    html: HtmlTables = None,
+    force: ForcePage = False,
+    markdown: MarkdownTables = False,
     csv: Csv = False,
     json: Json = False,
 ) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Bundle, Json, check_form
+from firstlight.cli.output import Bundle, Json, Limit, check_form
 from firstlight.cli.process_functions import process_functions
 from firstlight.cli.processes import Form
 from firstlight.errors import UsageError
@@ -25,10 +25,7 @@ def functions(
     ] = None,
     phase: Annotated[str | None, typer.Option(metavar="PHASE", help="Show only this phase.")] = None,
     unit: Annotated[api.FunctionUnit, typer.Option(help="Unit of Time, Average and Local.")] = "time",
-    limit: Annotated[
-        int | None,
-        typer.Option("-n", "--limit", min=0, help="Maximum number of rows (default: 40, all with --csv or --json)."),
-    ] = None,
+    limit: Limit = None,
     tree: Annotated[bool, typer.Option("--tree", help="Show the calling-context tree instead of the table.")] = False,
     min_percent: Annotated[
         float, typer.Option(min=0, max=100, help="With --tree: combine callees below this share in one line.")

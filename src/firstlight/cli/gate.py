@@ -11,7 +11,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json, Trust
+from firstlight.cli.output import BASELINES, BaselineDirectory, GatedBoots, Json, Strict, Trust
 from firstlight.errors import UsageError
 
 
@@ -20,16 +20,9 @@ def _file(text: str) -> typer.models.OptionInfo:
 
 
 def gate(
-    boots: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="BOOT...", readable=False, help="One exact boot, several noisy boots, or a directory of boots."
-        ),
-    ],
+    boots: GatedBoots,
     baseline: Annotated[str, typer.Option(metavar="NAME", help="The baseline's name or file.")] = "baseline",
-    directory: Annotated[Path, typer.Option("--in", metavar="DIR", help="The directory of the baselines.")] = Path(
-        "baselines"
-    ),
+    directory: BaselineDirectory = BASELINES,
     rules: Annotated[
         Path | None,
         typer.Option(metavar="FILE", readable=False, help="The rules, in TOML (default: check only the total)."),
@@ -54,7 +47,7 @@ def gate(
     other_testbed: Annotated[
         bool, typer.Option("--other-testbed", help="Compare with a baseline of another testbed; every report says so.")
     ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 5 if the result is inconclusive.")] = False,
+    strict: Strict = False,
     trust: Trust = False,
     junit: Annotated[Path | None, _file("Write JUnit XML.")] = None,
     openmetrics: Annotated[Path | None, _file("Write OpenMetrics text.")] = None,

@@ -38,9 +38,19 @@ class GroupedCommands(TyperGroup):
                     formatter.write_dl(rows)
 
 
-def command_group(text: str) -> typer.Typer:
+class RunByDefault(TyperGroup):
+    """A group that understands its command `run` where none is named: `firstlight study tree-walk`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put `run` before arguments that name no command."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+def command_group(text: str, cls: type[TyperGroup] = TyperGroup) -> typer.Typer:
     """A command that has commands of its own, as `history add`.
 
     :param text: what its help says.
     """
-    return typer.Typer(help=text, no_args_is_help=True, rich_markup_mode=None, context_settings=SETTINGS)
+    return typer.Typer(help=text, cls=cls, no_args_is_help=True, rich_markup_mode=None, context_settings=SETTINGS)

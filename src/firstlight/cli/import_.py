@@ -10,7 +10,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json, OwnMarks, Ready
+from firstlight.cli.output import ForceBundle, Json, OwnMarks, Ready
 from firstlight.errors import UsageError
 
 
@@ -44,7 +44,7 @@ def import_(
     split: Annotated[
         bool, typer.Option("--split", help="Write one bundle per boot: NAME-1.boot, NAME-2.boot ...")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    force: ForceBundle = False,
     any_machine: Annotated[
         bool, typer.Option("--any-machine", help="Merge records of several machines and note the conflict.")
     ] = False,

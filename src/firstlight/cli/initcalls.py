@@ -9,7 +9,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, shown_limit
+from firstlight.cli.output import SORT, Bundle, Csv, Json, Limit, check_form, shown_limit
 
 Order = Literal["duration", "start", "self"]
 
@@ -22,7 +22,7 @@ def initcalls(
     by_level: Annotated[
         bool, typer.Option("--by-level", help="Show one row per level instead of one per call.")
     ] = False,
-    sort: Annotated[Order, typer.Option(help="Sort key, largest first; `start` sorts by time.")] = ("duration"),
+    sort: Annotated[Order, SORT] = "duration",
     limit: Limit = None,
     csv: Csv = False,
     json: Json = False,

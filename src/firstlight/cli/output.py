@@ -23,9 +23,20 @@ Limit = Annotated[
     int | None,
     typer.Option("-n", "--limit", min=0, help="Maximum number of rows (default: 40, all with --csv or --json)."),
 ]
+#: The help of `--sort`, whose keys differ between verbs.
+SORT = typer.Option(help="Sort key, largest first; `start` sorts by time.")
 
+#: Verbs that write a bundle, a page or another file.
+NewBundle = Annotated[Path, typer.Option("-o", "--output", metavar="NAME.boot", help="The bundle to write.")]
+ForceBundle = Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")]
+ForcePage = Annotated[bool, typer.Option("--force", help="Replace an existing page.")]
+ForceFile = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+HtmlTables = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write everything as one HTML page; `-` prints it.")
+]
+MarkdownTables = Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")]
 
-#: Verbs that boot several guests have these two.
+#: Verbs that boot several guests.
 Jobs = Annotated[
     int | None,
     typer.Option("-j", "--jobs", min=1, help="Maximum number of parallel boots (default: one per processor)."),
@@ -37,7 +48,23 @@ Workers = Annotated[
         help="Have the boots made by the workers of this store, or by `local:N` workers on this machine.",
     ),
 ]
-#: Verbs that read the console of a board have these two.
+Fresh = Annotated[bool, typer.Option("--fresh", help="Boot everything again instead of using the cache.")]
+
+#: Verbs that boot a bundle's recipe.
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust", help="Use the paths, guest commands and QEMU options of a bundle that this machine did not record."
+    ),
+]
+#: Verbs that decide what is booted.
+GuestCommand = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TEXT", help="Command to run in the guest before it is ready (repeatable)."),
+]
+Append = Annotated[str, typer.Option(metavar="TEXT", help="Parameters to add to the kernel's command line.")]
+
+#: Verbs that read the console of a board.
 Ready = Annotated[
     str | None,
     typer.Option("--ready", metavar="REGEX", help="End the boot at the first line that this pattern matches."),
@@ -46,16 +73,27 @@ OwnMarks = Annotated[
     list[str] | None,
     typer.Option("--mark", metavar="NAME=REGEX", help="Set a mark at the first line that this pattern matches."),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Boot everything again instead of using the cache.")]
 
-
-#: Verbs that boot a bundle's recipe have this one.
-Trust = Annotated[
-    bool,
-    typer.Option(
-        "--trust", help="Use the paths, guest commands and QEMU options of a bundle that this machine did not record."
+#: Verbs that check boots against a baseline, or make one.
+GatedBoots = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="BOOT...", readable=False, help="One exact boot, several noisy boots, or a directory of boots."
     ),
 ]
+BaselineDirectory = Annotated[Path, typer.Option("--in", metavar="DIR", help="The directory of the baselines.")]
+BASELINES = Path("baselines")
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with code 5 if the result is inconclusive.")]
+
+#: Verbs that read an experiment or a tuning.
+Quantiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Boots that vary: compare p50, p90, p95, or the share of slow boots (slow-share); repeatable.",
+    ),
+]
+TuningDirectory = Annotated[Path, typer.Argument(metavar="DIR", readable=False, help="The directory of a tuning.")]
 
 
 def shown_limit(limit: int | None) -> int:

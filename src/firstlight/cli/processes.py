@@ -11,7 +11,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form, shown_limit
+from firstlight.cli.output import SORT, Bundle, Csv, Json, Limit, check_form, shown_limit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,7 +23,7 @@ Order = Literal["cpu", "start", "wait"]
 
 def processes(
     boot: Bundle,
-    sort: Annotated[Order, typer.Option(help="Sort key, largest first; `start` sorts by time.")] = "cpu",
+    sort: Annotated[Order, SORT] = "cpu",
     tree: Annotated[
         bool,
         typer.Option("--tree", help="Show each process below the one that created it, with a chart of its states."),

@@ -9,15 +9,13 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json
+from firstlight.cli.output import Append, ForceBundle, GuestCommand, Json, NewBundle
 from firstlight.errors import UnhealthyBootError
 
 
 def record(
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="NAME.boot", help="The bundle to write.")] = Path(
-        "boot.boot"
-    ),
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    output: NewBundle = Path("boot.boot"),
+    force: ForceBundle = False,
     kernel: Annotated[
         Path | None,
         typer.Option(
@@ -60,11 +58,8 @@ def record(
             help="With --rootfs: files to add to the initramfs, which runs DIR/before-root.",
         ),
     ] = None,
-    guest_command: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="Command to run in the guest before it is ready (repeatable)."),
-    ] = None,
-    append: Annotated[str, typer.Option(metavar="TEXT", help="Parameters to add to the kernel's command line.")] = "",
+    guest_command: GuestCommand = None,
+    append: Append = "",
     memory: Annotated[
         str | None,
         typer.Option(

@@ -10,7 +10,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json
+from firstlight.cli.output import ForceFile, Json
 from firstlight.errors import UsageError
 
 
@@ -33,7 +33,7 @@ def report(
             help="Of two boots: the mark that aligns them (default: the first that both have).",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: ForceFile = False,
     json: Json = False,
 ) -> None:
     """Write a boot as one self-contained HTML page with a timeline, a flame graph and the function profile.

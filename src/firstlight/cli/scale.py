@@ -9,7 +9,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Jobs, Json, Workers
+from firstlight.cli.output import ForcePage, Jobs, Json, Workers
 from firstlight.cli.page import Page
 
 
@@ -49,7 +49,7 @@ def scale(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write one HTML page; `-` prints it.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
+    force: ForcePage = False,
     json: Json = False,
 ) -> None:
     """Fit how a cost grows with a size, from the boots of a plan or from a table of measurements.

@@ -6,33 +6,20 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.help import SETTINGS
+from firstlight.cli.help import RunByDefault, command_group
 from firstlight.cli.output import Fresh, Jobs, Json, Workers
 
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="The name of a study from `firstlight study list`.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing study.")]
 
 
-class _StudyCommands(TyperGroup):
-    """Commands of which `run` is understood where none is named: `firstlight study tree-walk`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = ["run", *args]
-        return super().parse_args(ctx, args)
-
-
-app = typer.Typer(
-    help="Run the studies: claims about boot time, evaluated on today's Linux. `firstlight study STUDY` is short for "
+app = command_group(
+    "Run the studies: claims about boot time, evaluated on today's Linux. `firstlight study STUDY` is short for "
     "`firstlight study run STUDY`.",
-    cls=_StudyCommands,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings=SETTINGS,
+    RunByDefault,
 )
 
 

@@ -11,7 +11,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Json, Trust
+from firstlight.cli.output import Append, ForceBundle, GuestCommand, Json, Trust
 
 _REGRESSION = 3
 
@@ -20,7 +20,7 @@ def try_(
     against: Annotated[
         Path, typer.Option("--against", metavar="BOOT", readable=False, help="The boot to change; it is the baseline.")
     ],
-    append: Annotated[str, typer.Option(metavar="TEXT", help="Parameters to add to the kernel's command line.")] = "",
+    append: Append = "",
     kernel: Annotated[Path | None, typer.Option(metavar="FILE", readable=False, help="Another kernel.")] = None,
     initrd: Annotated[Path | None, typer.Option(metavar="FILE", readable=False, help="Another initramfs.")] = None,
     rootfs: Annotated[
@@ -29,10 +29,7 @@ def try_(
     overlay: Annotated[
         Path | None, typer.Option(metavar="DIR", readable=False, help="Files laid over those of the guest.")
     ] = None,
-    guest_command: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TEXT", help="Command to run in the guest before it is ready (repeatable)."),
-    ] = None,
+    guest_command: GuestCommand = None,
     memory: Annotated[str | None, typer.Option(metavar="SIZE", help="Another size of memory.")] = None,
     cpu: Annotated[str | None, typer.Option(metavar="MODEL", help="Another CPU model.")] = None,
     machine: Annotated[str | None, typer.Option(metavar="TYPE", help="Another machine type.")] = None,
@@ -55,7 +52,7 @@ def try_(
         Path | None,
         typer.Option("-o", "--output", metavar="NAME.boot", help="Store the bundle of the changed boot here."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    force: ForceBundle = False,
     trust: Trust = False,
     json: Json = False,
 ) -> None:

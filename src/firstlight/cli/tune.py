@@ -7,32 +7,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.help import SETTINGS
-from firstlight.cli.output import Jobs, Json, Trust, Workers
+from firstlight.cli.help import RunByDefault, command_group
+from firstlight.cli.output import ForcePage, HtmlTables, Jobs, Json, MarkdownTables, Trust, TuningDirectory, Workers
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
 
-
-class _TuneCommands(TyperGroup):
-    """Commands of which `run` is understood where none is named: `firstlight tune a.boot`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = ["run", *args]
-        return super().parse_args(ctx, args)
-
-
-app = typer.Typer(
-    help="Find the remedies that make a boot faster together and keep the system healthy. `firstlight tune RECIPE` is "
+app = command_group(
+    "Find the remedies that make a boot faster together and keep the system healthy. `firstlight tune RECIPE` is "
     "short for `firstlight tune run RECIPE`.",
-    cls=_TuneCommands,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings=SETTINGS,
+    RunByDefault,
 )
 
 
@@ -95,12 +81,10 @@ def run(
 
 @app.command("show")
 def show(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", readable=False, help="The directory of a tuning.")],
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write everything as one HTML page; `-` prints it.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing page.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the tables as Markdown.")] = False,
+    directory: TuningDirectory,
+    html: HtmlTables = None,
+    force: ForcePage = False,
+    markdown: MarkdownTables = False,
     json: Json = False,
 ) -> None:
     """Show a tuning: what was tried, kept and rejected and why, what each part is worth, and what it risks.

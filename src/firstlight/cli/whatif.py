@@ -11,7 +11,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Bundle, Json, Trust
+from firstlight.cli.output import Bundle, ForceBundle, Json, Trust
 from firstlight.errors import UsageError
 
 _PERCENT = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
@@ -36,7 +36,7 @@ def whatif(
         Path | None,
         typer.Option("-o", "--output", metavar="NAME.boot", help="Store the bundle of the proving boot here."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing bundle.")] = False,
+    force: ForceBundle = False,
     trust: Trust = False,
     rows: Annotated[
         int, typer.Option("-n", "--rows", min=0, help="Maximum number of programs of the predicted path.")

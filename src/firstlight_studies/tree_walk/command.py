@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Fresh, Jobs, Json
+from firstlight.cli.output import Fresh, HtmlTables, Jobs, Json
 
 if TYPE_CHECKING:
     from firstlight.study.outcome import Outcome
@@ -53,9 +53,7 @@ def walk(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Store bundles, tables and pages here.")
     ] = None,
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write everything as one HTML page; `-` prints it.")
-    ] = None,
+    html: HtmlTables = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing output.")] = False,
     fresh: Fresh = False,
     jobs: Jobs = None,
