@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol, Self
 
 from firstlight.bundle.open import read_manifest
@@ -38,9 +37,7 @@ class RunProgress(Protocol):
     """Hears of every boot, from several threads; used as a context manager around them."""
 
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def start(self, total: int, done: int, at_once: int) -> None:
         """So many boots there are, so many are there already, and so many run side by side."""

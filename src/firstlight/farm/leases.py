@@ -7,7 +7,6 @@ clock of the store; the next worker then takes the next number.
 from __future__ import annotations
 
 import threading
-from types import TracebackType
 from typing import Self
 
 from firstlight.errors import LabError
@@ -32,9 +31,7 @@ class Beat:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from firstlight.analysis.processes.sums import UserspaceKind
@@ -87,11 +87,7 @@ def function_changes(result: GateResult) -> list[GateChange]:
         )
         for arm in arms
     )  # fmt: skip
-    rows = sorted((_change(name, before, after) for name in names), key=lambda row: (-abs(row.change_ns), row.name))
-    shown = [row for row in rows[:_MOST_FUNCTIONS] if row.change_ns]
-    named = {row.name for row in shown}
-    rest = [sum(ns for name, ns in arm.items() if name not in named) for arm in (before, after)]
-    return [*shown, GateChange(OTHER_FUNCTIONS, rest[0], rest[1], rest[1] - rest[0]), _whole(before, after)]
+    return _largest(before, after, names)
 
 
 def process_changes(result: GateResult) -> list[GateChange]:
@@ -110,6 +106,14 @@ def process_changes(result: GateResult) -> list[GateChange]:
         for arm in arms
     )
     names = (before.keys() | after.keys()) - {OTHER_FUNCTIONS}
+    return _largest(before, after, names)
+
+
+def _largest(before: dict[str, int], after: dict[str, int], names: Collection[str]) -> list[GateChange]:
+    """The largest changes, the sum of everything else, and that of the whole.
+
+    :param names: what may have a row of its own.
+    """
     rows = sorted((_change(name, before, after) for name in names), key=lambda row: (-abs(row.change_ns), row.name))
     shown = [row for row in rows[:_MOST_FUNCTIONS] if row.change_ns]
     named = {row.name for row in shown}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Protocol, Self, TextIO
 
 from rich.console import Console as Terminal
@@ -39,9 +38,7 @@ class Progress(Protocol):
     """Hears how the work goes on; used as a context manager around it."""
 
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def step(self, text: str) -> None:
         """Another step of the work begins."""
@@ -91,9 +88,7 @@ class SilentProgress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return None
 
     def step(self, text: str) -> None:
@@ -142,9 +137,7 @@ class TerminalProgress(SilentProgress):
         self._spinner.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._spinner.stop()
 
     def step(self, text: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from types import TracebackType
 from typing import Self, TextIO
 
 from rich.console import Console as Terminal
@@ -23,9 +22,7 @@ class SilentRunProgress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         return None
 
     def start(self, total: int, done: int, at_once: int) -> None:
@@ -60,9 +57,7 @@ class ExperimentProgress:
             self._spinner.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._spinner is not None:
             self._spinner.stop()
 

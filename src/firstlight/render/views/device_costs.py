@@ -15,6 +15,7 @@ from firstlight.render.model.pictures import Bar, Interval
 from firstlight.render.model.report import BLANK, Block
 from firstlight.render.model.table import Column, table
 from firstlight.render.views.heading import heading
+from firstlight.render.views.sums import sum_rows
 
 _BAR = 24
 #: From which width of the terminal on each count is shown.
@@ -32,9 +33,6 @@ def device_costs_report(boot: Boot, sums: pl.DataFrame, rows: pl.DataFrame, left
     yield from heading(boot, "What udev did for each device")
     whole = window(boot)
     summed = ["calls", *COUNTS, "not_found", "instructions", "program_instructions", "cpu_ns"]
-
-    def all_of(frame: pl.DataFrame, what: str) -> dict[str, Any]:
-        return {"device": what, **frame.select(pl.col(summed).sum()).row(0, named=True)}
 
     yield table(
         "",
@@ -55,8 +53,7 @@ def device_costs_report(boot: Boot, sums: pl.DataFrame, rows: pl.DataFrame, left
             ),
         ],
         rows.iter_rows(named=True),
-        left_out=all_of(left_out, f"({left_out.height:,} more)") if left_out.height else None,
-        footer=[all_of(pl.concat([rows, left_out]), "all")],
+        **sum_rows(rows, left_out, "device", summed),
         notes=[
             "A row is an event: from when a worker had the device until it slept before the next one. Instructions: of "
             "the worker and of the programs that it ran for the device.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import Any, TypedDict
+from typing import Any
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from firstlight.render.model.pictures import Interval, States
 from firstlight.render.model.report import Block, Line
 from firstlight.render.model.table import Column, Table, table
 from firstlight.render.views.heading import heading
+from firstlight.render.views.sums import sum_rows
 
 _BAR = 30
 #: Characters of a line of the tree before its picture.
@@ -34,30 +35,6 @@ def program_name(row: Mapping[str, Any]) -> str:
     name = str(row.get("name") or "?")
     # A record that has no executables says nothing of which process is the kernel's.
     return f"[{name}]" if row.get("instructions", 0) is not None else name
-
-
-class _Sums(TypedDict):
-    """The last rows of a table of sums."""
-
-    left_out: dict[str, Any] | None
-    footer: list[dict[str, Any]]
-
-
-def _sums(rows: pl.DataFrame, left_out: pl.DataFrame, first: str, columns: list[str]) -> _Sums:
-    """The row for what is not shown, if there is any, and the row for everything.
-
-    :param first: the column that says which it is.
-    """
-
-    def summed(frame: pl.DataFrame, what: str) -> dict[str, Any]:
-        known = pl.col(columns)
-        sums = frame.select(pl.when(known.count() > 0).then(known.sum()) if frame.height else known.sum())
-        return {first: what, **sums.row(0, named=True)}
-
-    return {
-        "left_out": summed(left_out, f"({left_out.height:,} more)") if left_out.height else None,
-        "footer": [summed(pl.concat([rows, left_out]), "all")],
-    }
 
 
 def processes_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Iterator[Block]:
@@ -92,7 +69,7 @@ def _tree(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Table:
             Column("", "picture", lambda row: States(parts.get(row["process"], []), whole, beside=_BESIDE)),
         ],
         rows.iter_rows(named=True),
-        **_sums(rows, left_out, "Process", ["cpu_ns"]),
+        **sum_rows(rows, left_out, "Process", ["cpu_ns"]),
         notes=[f"From {whole.first} to {whole.last}. █ running, ▒ ready to run, · blocked; CPU includes interrupts."],
     )  # fmt: skip
 
@@ -130,7 +107,7 @@ def _processes(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Table:
         "",
         [column for column in columns if column.value not in missing],
         rows.iter_rows(named=True),
-        **_sums(rows, left_out, "Process", sums),
+        **sum_rows(rows, left_out, "Process", sums),
         notes=notes,
     )
 
@@ -167,7 +144,7 @@ def calls_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, by: Gro
             Column("Bytes", "count", "bytes", wide=100),
         ],
         rows.iter_rows(named=True),
-        **_sums(rows, left_out, first.title, sums),
+        **sum_rows(rows, left_out, first.title, sums),
         notes=["Kernel instructions and waiting are of calls that returned." if exact else _TOOK],
     )
 
@@ -215,6 +192,6 @@ def files_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Iter
             *_costs(exact, waited=110, instructions=80),
         ],
         rows.iter_rows(named=True),
-        **_sums(rows, left_out, "path", sums),
+        **sum_rows(rows, left_out, "path", sums),
         notes=[] if exact else [_TOOK],
     )

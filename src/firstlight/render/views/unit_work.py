@@ -14,6 +14,7 @@ from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import BLANK, Block
 from firstlight.render.model.table import Column, table
 from firstlight.render.views.heading import grade_column, grade_lines, heading
+from firstlight.render.views.sums import sum_rows
 
 _BAR = 30
 _DOERS = ("manager_ns", "generators_ns", "units_ns", "programs_ns", "kernel_ns", "idle_ns")
@@ -27,9 +28,6 @@ def unit_work_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> 
     """
     yield from heading(boot, "Work of units")
     sums = ["processes", "instructions", "before_exec_instructions", "path_ns"]
-
-    def summed(frame: pl.DataFrame, what: str) -> dict[str, Any]:
-        return {"unit": what, **frame.select(pl.col(sums).sum()).row(0, named=True)}
 
     def own(row: Mapping[str, Any]) -> float | None:
         return share(row["own_ns"], row["duration_ns"])
@@ -51,8 +49,7 @@ def unit_work_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> 
             Column("", "picture", lambda row: Bar(own(row), _BAR), style="blue", wide=170),
         ],
         rows.iter_rows(named=True),
-        left_out=summed(left_out, f"({left_out.height:,} more)") if left_out.height else None,
-        footer=[summed(pl.concat([rows, left_out]), "all")],
+        **sum_rows(rows, left_out, "unit", sums),
         notes=[
             "Who had the processor during the activation: the unit's own processes, the manager with its generators, "
             "others, nothing; these add up to it. On path: the unit's processes on the critical path.",

@@ -14,6 +14,7 @@ from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import Block
 from firstlight.render.model.table import Column, table
 from firstlight.render.views.heading import heading
+from firstlight.render.views.sums import sum_rows
 
 _BAR = 20
 
@@ -43,8 +44,7 @@ def user_functions_report(
             Column("", "picture", lambda row: Bar(share(row["self_instructions"], whole) or 0, _BAR), wide=120),
         ],
         rows.iter_rows(named=True),
-        left_out=_sum(left_out, f"({left_out.height:,} more)", sums) if left_out.height else None,
-        footer=[_sum(every, "all", sums)],
+        **sum_rows(rows, left_out, "name", sums),
         notes=[
             "Calls: system calls that the function made itself. Kernel for them: instructions of those that returned."
         ],
@@ -62,7 +62,7 @@ def user_functions_report(
             Column("", "picture", lambda row: Bar(share(row["self_instructions"], whole) or 0, _BAR), wide=120),
         ],
         files.iter_rows(named=True),
-        footer=[_sum(files, "all", ["functions", "self_instructions", "named_instructions"], first="file")],
+        **sum_rows(files, files.clear(), "file", ["functions", "self_instructions", "named_instructions"]),
         notes=["Named: the share of its instructions in functions with a name; `--symbols DIR` gives others theirs."],
     )  # fmt: skip
 
@@ -89,8 +89,7 @@ def work_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, process:
             Column("", "picture", lambda row: Bar(share(row["self_instructions"], whole) or 0, _BAR), wide=120),
         ],
         rows.iter_rows(named=True),
-        left_out=_sum(left_out, f"({left_out.height:,} more)", sums) if left_out.height else None,
-        footer=[_sum(every, "all", sums)],
+        **sum_rows(rows, left_out, "name", sums),
     )
 
 
@@ -103,8 +102,3 @@ def _titled(title: str, process: str | None) -> str:
 
 def _file(row: Mapping[str, Any]) -> str:
     return str(row["file"]) if row["file"] else f"[{row['kind']}]"
-
-
-def _sum(rows: pl.DataFrame, what: str, columns: list[str], first: str = "name") -> dict[str, Any]:
-    empty = dict.fromkeys(rows.columns)
-    return {**empty, first: what, "kind": "", **rows.select(pl.col(columns).sum()).row(0, named=True)}
