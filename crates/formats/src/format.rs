@@ -22,6 +22,24 @@ pub enum Likelihood {
 }
 
 impl Likelihood {
+    /// Of a record that begins with, or holds, a signature that no other format has.
+    pub(crate) fn of_signature(found: bool) -> Self {
+        if found {
+            Self::Certain
+        } else {
+            Self::No
+        }
+    }
+
+    /// Of a text in which so many lines have a shape that other formats have by chance only.
+    pub(crate) fn of_rows(rows: usize) -> Self {
+        match rows {
+            0 => Self::No,
+            1 => Self::Likely,
+            _ => Self::Certain,
+        }
+    }
+
     /// Of a text with a line for each event, where `shaped` of the first `lines` have the shape of the format.
     pub(crate) fn of_shape(shaped: usize, lines: usize) -> Self {
         match shaped {
@@ -100,6 +118,11 @@ pub trait Format: Sync {
     /// What a message calls it.
     fn title(&self) -> &'static str {
         self.about().title
+    }
+
+    /// The error for a record with nothing of the format. *what* says what was found, or was not.
+    fn not_this(&self, what: &str) -> FormatError {
+        FormatError::NotThis { format: self.title(), what: what.to_owned() }
     }
 
     /// How sure the reader is that a record is its own.

@@ -25,10 +25,7 @@ impl Format for CollectorManifest {
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
         let rest = head.bytes.strip_prefix(SIGNATURE.as_bytes());
-        if rest.is_some_and(|rest| rest.first() == Some(&b'\t')) {
-            return Likelihood::Certain;
-        }
-        Likelihood::No
+        Likelihood::of_signature(rest.is_some_and(|rest| rest.first() == Some(&b'\t')))
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
@@ -45,8 +42,7 @@ impl Format for CollectorManifest {
                         return Err(FormatError::Version { format: self.title(), version: (*version).to_owned() })
                     }
                     _ => {
-                        let what = "its first line does not begin with `firstlight-collection`".to_owned();
-                        return Err(FormatError::NotThis { format: self.title(), what });
+                        return Err(self.not_this("its first line does not begin with `firstlight-collection`"));
                     }
                 }
             } else if manifest.line(&fields, line.number, &mut evidence) {
@@ -54,7 +50,7 @@ impl Format for CollectorManifest {
             }
         }
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: self.title(), what: "it is empty".to_owned() });
+            return Err(self.not_this("it is empty"));
         }
         evidence.problems.extend(lines.problems());
         manifest.finish(&mut evidence);

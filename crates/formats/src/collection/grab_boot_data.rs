@@ -182,8 +182,7 @@ impl Format for GrabBootData {
             }
         }
         if sections == 0 {
-            let what = "it has no section `== NAME ==`".to_owned();
-            return Err(FormatError::NotThis { format: self.title(), what });
+            return Err(self.not_this("it has no section `== NAME ==`"));
         }
         facts.finish();
         let mut read = self.messages(messages, begins, lines.problems());

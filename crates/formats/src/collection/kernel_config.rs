@@ -1,7 +1,7 @@
 //! A kernel's configuration: `/proc/config.gz` unpacked, `/boot/config-RELEASE`, `.config`.
 
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{Clock, Evidence, ProblemKind};
+use crate::evidence::{Clock, Evidence, ProblemKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -32,12 +32,12 @@ impl Format for KernelConfig {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.about(), Clock::Untimed) };
         let mut config = String::new();
-        let (mut strange, mut skipped) = ((0_u64, None), 0_u64);
+        let (mut unparsed, mut skipped) = (Unparsed::default(), 0_u64);
         let mut lines = Lines::new(input.bytes);
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
             if !is_option(&text) && !text.starts_with('#') && !text.trim().is_empty() {
-                strange = (strange.0 + 1, strange.1.or(Some(line.number)));
+                unparsed.add(line.number);
             } else if config.len().saturating_add(text.len()) >= MOST_BYTES {
                 skipped += 1;
             } else {
@@ -47,18 +47,11 @@ impl Format for KernelConfig {
             }
         }
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: self.title(), what: "no line sets an option".to_owned() });
+            return Err(self.not_this("no line sets an option"));
         }
         evidence.facts.push(("kernel.config".into(), config));
         evidence.problems.extend(lines.problems());
-        if strange.0 > 0 {
-            evidence.not_understood = strange.0;
-            evidence.problem(
-                ProblemKind::Torn,
-                strange.1,
-                format!("{} lines are neither option nor comment", strange.0),
-            );
-        }
+        unparsed.report("lines are neither option nor comment", &mut evidence);
         if skipped > 0 {
             evidence.problem(ProblemKind::Overlong, None, format!("{skipped} lines beyond 16 MiB were passed over"));
         }

@@ -114,8 +114,7 @@ impl Format for PmGraph {
         let mut facts = Vec::new();
         let skipped = head(input.bytes, &mut facts)?;
         if skipped == 0 {
-            let what = "it does not begin with `# boot-MMDDYY-HHMMSS HOST boot KERNEL`".to_owned();
-            return Err(FormatError::NotThis { format: self.title(), what });
+            return Err(self.not_this("it does not begin with `# boot-MMDDYY-HHMMSS HOST boot KERNEL`"));
         }
         let buffer = input.bytes.fill_buf()?;
         let start = buffer[..buffer.len().min(HEAD_BYTES)].to_vec();
@@ -211,8 +210,7 @@ impl Format for PmGraphResult {
         }
         evidence.problems = lines.problems();
         if evidence.understood == 0 {
-            let what = "it has no line `result: ...`".to_owned();
-            return Err(FormatError::NotThis { format: self.title(), what });
+            return Err(self.not_this("it has no line `result: ...`"));
         }
         Ok(vec![evidence])
     }

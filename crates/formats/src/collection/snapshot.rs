@@ -1,7 +1,7 @@
 //! Files of `/proc` and `/sys`, and the collector's lists of them: facts, known by their names.
 
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{Clock, Evidence, Link, LinkKind, Name, ProblemKind, SpanKind};
+use crate::evidence::{Clock, Evidence, Link, LinkKind, Name, ProblemKind, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -85,10 +85,7 @@ impl Format for SystemSnapshot {
             all += 1;
             known += u32::from(reader(line, &mut scratch));
         }
-        if known > 0 && known * 4 >= all {
-            return Likelihood::Certain;
-        }
-        Likelihood::No
+        Likelihood::of_signature(known > 0 && known * 4 >= all)
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
@@ -99,7 +96,7 @@ impl Format for SystemSnapshot {
         };
         let mut evidence = Evidence { first_line: 1, ..Evidence::of(self.about(), Clock::Untimed) };
         let mut lines = Lines::new(input.bytes);
-        let mut strange = (0_u64, None);
+        let mut unparsed = Unparsed::default();
         let mut skipped = 0_u64;
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
@@ -111,7 +108,7 @@ impl Format for SystemSnapshot {
             } else if reader(text.trim_end(), &mut evidence) {
                 evidence.understood += 1;
             } else {
-                strange = (strange.0 + 1, strange.1.or(Some(line.number)));
+                unparsed.add(line.number);
             }
         }
         if evidence.understood == 0 {
@@ -119,10 +116,7 @@ impl Format for SystemSnapshot {
         }
         // A command line has no line end in some copies; that cuts nothing off.
         evidence.problems.extend(lines.problems().into_iter().filter(|problem| problem.kind != ProblemKind::Cut));
-        if strange.0 > 0 {
-            evidence.not_understood = strange.0;
-            evidence.problem(ProblemKind::Torn, strange.1, format!("{} lines are of another shape", strange.0));
-        }
+        unparsed.report("lines are of another shape", &mut evidence);
         if skipped > 0 {
             evidence.problem(
                 ProblemKind::Overlong,

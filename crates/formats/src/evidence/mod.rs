@@ -15,6 +15,7 @@ pub(crate) mod texts;
 pub use calls::{CallNode, Calls, KdRow};
 pub use log::{Caller, Log, Stamp};
 pub use problem::Problem;
+pub(crate) use problem::Unparsed;
 pub use span::Span;
 pub use span_ref::{Attributes, Iter, SpanRef};
 pub use spans::Spans;

@@ -46,8 +46,7 @@ impl Format for Bootstage {
             report.records = tree.records;
         }
         let Some(mut evidence) = report.evidence(self.about()) else {
-            let what = "it has neither `Timer summary in microseconds` nor a node `bootstage`".to_owned();
-            return Err(FormatError::NotThis { format: self.title(), what });
+            return Err(self.not_this("it has neither `Timer summary in microseconds` nor a node `bootstage`"));
         };
         evidence.problems.extend(lines.problems());
         Ok(vec![evidence])

@@ -3,7 +3,7 @@
 use super::plausible::check;
 use crate::about::{About, Origin, Traits};
 use crate::decimal::grouped;
-use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Problem, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Problem, ProblemKind, Span, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
@@ -41,7 +41,7 @@ impl Format for Cbmem {
         let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.about(), Clock::Firmware) };
         let mut lines = Lines::new(input.bytes);
         let (mut entries, mut before, mut instants) = (None, None, Vec::new());
-        let (mut contradicted, mut total, mut strange) = (None, None, (0_u64, None));
+        let (mut contradicted, mut total, mut unparsed) = (None, None, Unparsed::default());
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
             if text.trim().is_empty() {
@@ -56,7 +56,7 @@ impl Format for Cbmem {
                 continue;
             }
             let Some(row) = row(&text) else {
-                strange = (strange.0 + 1, strange.1.or(Some(line.number)));
+                unparsed.add(line.number);
                 continue;
             };
             let (Some(at), Some(step)) = (row.us.checked_mul(1000), row.step_us.checked_mul(1000)) else { continue };
@@ -87,7 +87,7 @@ impl Format for Cbmem {
             evidence.spans.push(span);
         }
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: self.title(), what: "no line is a timestamp".to_owned() });
+            return Err(self.not_this("no line is a timestamp"));
         }
         if let Some(line) = contradicted {
             evidence.problem(ProblemKind::Contradiction, Some(line), "steps and times do not agree");
@@ -106,10 +106,7 @@ impl Format for Cbmem {
                 evidence.problem(ProblemKind::Contradiction, None, "the total is not the sum of the steps");
             }
         }
-        if strange.0 > 0 {
-            evidence.not_understood = strange.0;
-            evidence.problem(ProblemKind::Torn, strange.1, format!("{} lines are no timestamp", strange.0));
-        }
+        unparsed.report("lines are no timestamp", &mut evidence);
         evidence.problems.extend(lines.problems());
         Ok(vec![evidence])
     }

@@ -36,17 +36,10 @@ impl Format for EfiLoaderTimes {
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
         if own(head.file_name()).is_some() {
-            return match number(head.bytes) {
-                Some(_) => Likelihood::Certain,
-                None => Likelihood::No,
-            };
+            return Likelihood::of_signature(number(head.bytes).is_some());
         }
         let text = String::from_utf8_lossy(head.bytes.get(..1024).unwrap_or(head.bytes));
-        match text.lines().filter(|line| row(line).is_some()).count() {
-            0 => Likelihood::No,
-            1 => Likelihood::Likely,
-            _ => Likelihood::Certain,
-        }
+        Likelihood::of_rows(text.lines().filter(|line| row(line).is_some()).count())
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
@@ -72,10 +65,7 @@ impl Format for EfiLoaderTimes {
             }
         }
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis {
-                format: self.title(),
-                what: "it holds no number of microseconds".to_owned(),
-            });
+            return Err(self.not_this("it holds no number of microseconds"));
         }
         let instants: Vec<(&str, i64)> = times.into_iter().flatten().collect();
         check(&instants, &mut evidence);

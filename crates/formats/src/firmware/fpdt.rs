@@ -47,13 +47,9 @@ impl Format for Fpdt {
         if FILES.iter().any(|(name, _)| *name == file) {
             let number = text.trim();
             let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-            return if digits { Likelihood::Certain } else { Likelihood::No };
+            return Likelihood::of_signature(digits);
         }
-        match text.lines().filter(|line| row(line).is_some()).count() {
-            0 => Likelihood::No,
-            1 => Likelihood::Likely,
-            _ => Likelihood::Certain,
-        }
+        Likelihood::of_rows(text.lines().filter(|line| row(line).is_some()).count())
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
@@ -86,10 +82,7 @@ impl Format for Fpdt {
             }
         }
         if !known {
-            return Err(FormatError::NotThis {
-                format: self.title(),
-                what: "it has none of the five times".to_owned(),
-            });
+            return Err(self.not_this("it has none of the five times"));
         }
         let instants: Vec<(&str, i64)> =
             FILES.iter().zip(times).filter_map(|((name, _), time)| Some((*name, time?))).collect();

@@ -2,7 +2,7 @@
 
 use super::kft::{number, words};
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{Clock, Evidence, KdRow, ProblemKind};
+use crate::evidence::{Clock, Evidence, KdRow, ProblemKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -64,7 +64,7 @@ impl Format for KdTable {
         let mut evidence = Evidence::of(KdTable.about(), Clock::Untimed);
         let mut columns: Option<Vec<Extent>> = None;
         let mut before = Vec::new();
-        let (mut torn, mut first_torn) = (0_u64, None);
+        let mut unparsed = Unparsed::default();
         while let Some(line) = lines.next_line()? {
             if let Some(found) = extents(&before, line.bytes) {
                 if columns.is_none() {
@@ -78,10 +78,7 @@ impl Format for KdTable {
                         evidence.kd.push(row);
                     }
                     None if line.bytes.trim_ascii().is_empty() => {}
-                    None => {
-                        torn += 1;
-                        first_torn.get_or_insert(line.number);
-                    }
+                    None => unparsed.add(line.number),
                 }
             }
             before.clear();
@@ -91,10 +88,7 @@ impl Format for KdTable {
             return Err(FormatError::NotThis { format: TITLE, what: "no row under a line of dashes".to_owned() });
         }
         evidence.understood = evidence.kd.len() as u64;
-        if let Some(line) = first_torn {
-            evidence.problem(ProblemKind::Torn, Some(line), format!("{torn} lines below the header are no rows"));
-            evidence.not_understood = torn;
-        }
+        unparsed.report("lines below the header are no rows", &mut evidence);
         let known: std::collections::HashSet<&str> = evidence.kd.iter().map(|row| row.function.as_str()).collect();
         let absent = evidence.kd.iter().filter_map(|row| row.max_sub.as_deref()).any(|sub| !known.contains(sub));
         if absent {

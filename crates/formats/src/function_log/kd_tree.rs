@@ -2,7 +2,7 @@
 
 use super::kft::{number, words};
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{Clock, Evidence, Grade, Name, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Name, ProblemKind, Span, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::tracing::call_tree::{CallTree, Kind, NodeId, ROOT};
@@ -104,8 +104,7 @@ struct Reader {
     tree: CallTree,
     /// One for each tree that began in the middle of another; the last is read.
     stacks: Vec<Vec<Open>>,
-    torn: u64,
-    first_torn: Option<u64>,
+    unparsed: Unparsed,
     unfinished: u64,
     unkept: u64,
 }
@@ -124,8 +123,7 @@ impl Reader {
             symbols,
             tree: CallTree::new(root),
             stacks: vec![Vec::new()],
-            torn: 0,
-            first_torn: None,
+            unparsed: Unparsed::default(),
             unfinished: 0,
             unkept: 0,
         }
@@ -141,8 +139,7 @@ impl Reader {
                 self.stacks.pop();
             }
         } else if self.call(line).is_none() && !line.trim_ascii().is_empty() {
-            self.torn += 1;
-            self.first_torn.get_or_insert(number);
+            self.unparsed.add(number);
         }
     }
 
@@ -245,10 +242,7 @@ impl Reader {
             self.stacks.pop();
         }
         let mut evidence = self.evidence;
-        if let Some(line) = self.first_torn {
-            evidence.problem(ProblemKind::Torn, Some(line), format!("{} lines are no calls", self.torn));
-            evidence.not_understood = self.torn;
-        }
+        self.unparsed.report("lines are no calls", &mut evidence);
         if self.unfinished > 0 {
             let detail = format!("{} calls have no end: only what they called is in the tree", self.unfinished);
             evidence.problem(ProblemKind::Unfinished, None, detail);

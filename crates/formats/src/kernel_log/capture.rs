@@ -26,11 +26,7 @@ impl Format for Capture {
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
-        if head.bytes.starts_with(MAGIC) {
-            Likelihood::Certain
-        } else {
-            Likelihood::No
-        }
+        Likelihood::of_signature(head.bytes.starts_with(MAGIC))
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {

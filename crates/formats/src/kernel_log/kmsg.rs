@@ -108,8 +108,7 @@ impl Format for Kmsg {
             }
         }
         if !any {
-            let what = "no line is a record `PRIORITY,SEQUENCE,TIME,FLAGS;MESSAGE`".to_owned();
-            return Err(FormatError::NotThis { format: self.title(), what });
+            return Err(self.not_this("no line is a record `PRIORITY,SEQUENCE,TIME,FLAGS;MESSAGE`"));
         }
         note(&mut boots, &mut gap);
         if let Some((count, line)) = torn {

@@ -3,7 +3,7 @@
 use super::processes::Processes;
 use super::ticks::TICK_NS;
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{Clock, Counter, Evidence, ProblemKind};
+use crate::evidence::{Clock, Counter, Evidence, ProblemKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -87,7 +87,7 @@ impl Format for Bootchart {
         state.end_block(&mut evidence);
         evidence.problems.extend(lines.problems());
         if state.blocks == 0 {
-            return Err(FormatError::NotThis { format: self.title(), what: "no block of samples is in it".to_owned() });
+            return Err(self.not_this("no block of samples is in it"));
         }
         state.finish(&mut evidence);
         Ok(vec![evidence])
@@ -103,7 +103,7 @@ struct State {
     disks: Vec<(String, [i64; 3])>,
     whole: std::collections::BTreeSet<String>,
     processes: Processes,
-    strange: (u64, Option<u64>),
+    unparsed: Unparsed,
     backward: (u64, Option<u64>),
 }
 
@@ -111,7 +111,7 @@ impl State {
     fn begin(&mut self, text: &str, line: u64) {
         let Some(time) = instant(text) else {
             // The block was torn: a line of the kind, without its instant.
-            self.strange = (self.strange.0 + 1, self.strange.1.or(Some(line)));
+            self.unparsed.add(line);
             return;
         };
         if self.last.is_some_and(|last| time < last) {
@@ -153,7 +153,7 @@ impl State {
             None => text.ends_with(" not running"),
         };
         if !read {
-            self.strange = (self.strange.0 + 1, self.strange.1.or(Some(line)));
+            self.unparsed.add(line);
         }
     }
 
@@ -192,11 +192,7 @@ impl State {
             evidence.facts.push(("system.disks".into(), names.join(" ")));
         }
         self.processes.finish(evidence);
-        if self.strange.0 > 0 {
-            let detail = format!("{} lines are none of this file", self.strange.0);
-            evidence.problem(ProblemKind::Torn, self.strange.1, detail);
-            evidence.not_understood = self.strange.0;
-        }
+        self.unparsed.report("lines are none of this file", evidence);
         if self.backward.0 > 0 {
             let detail = "instants run backwards: files of two boots, or a collector whose memory was full";
             evidence.problem(ProblemKind::ClockJump, self.backward.1, detail);

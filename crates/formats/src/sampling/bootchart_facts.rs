@@ -51,7 +51,7 @@ impl Format for BootchartHeader {
             }
         }
         if !entries.iter().any(|(key, _)| key == "title" || key.starts_with("system.")) {
-            return Err(FormatError::NotThis { format: self.title(), what: "it names no system".to_owned() });
+            return Err(self.not_this("it names no system"));
         }
         for (key, value) in entries {
             evidence.understood += 1;
@@ -120,7 +120,7 @@ impl Format for BootchartProcesses {
         }
         evidence.understood = evidence.facts.len() as u64;
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: self.title(), what: "it names no process".to_owned() });
+            return Err(self.not_this("it names no process"));
         }
         Ok(vec![evidence])
     }
@@ -196,8 +196,7 @@ impl Format for BootchartAccounting {
             evidence.spans.push(span.graded(Grade::Coarse, ReasonCode::AccountingSteps));
         }
         if evidence.understood == 0 {
-            let what = "it holds no record of version 3".to_owned();
-            return Err(FormatError::NotThis { format: self.title(), what });
+            return Err(self.not_this("it holds no record of version 3"));
         }
         if odd > 0 {
             let detail = format!("{odd} records are cut off or of another version");

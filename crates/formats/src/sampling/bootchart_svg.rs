@@ -20,10 +20,7 @@ impl Format for BootchartSvg {
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
-        match memchr::memmem::find(head.bytes, b"<!-- This file is a bootchart SVG file.") {
-            Some(_) => Likelihood::Certain,
-            None => Likelihood::No,
-        }
+        Likelihood::of_signature(memchr::memmem::find(head.bytes, b"<!-- This file is a bootchart SVG file.").is_some())
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
@@ -34,8 +31,7 @@ impl Format for BootchartSvg {
             chart.line(text.trim(), text.starts_with("  <rect"), line.number);
         }
         if !chart.known {
-            let what = "the comment of a bootchart SVG file is missing".to_owned();
-            return Err(FormatError::NotThis { format: self.title(), what });
+            return Err(self.not_this("the comment of a bootchart SVG file is missing"));
         }
         Ok(chart.finish(self.about(), lines.problems()))
     }

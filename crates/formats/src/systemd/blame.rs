@@ -3,7 +3,7 @@
 use super::timespan::{by_step, leading, STEP_NS};
 use super::unit_times::is_unit;
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{Clock, Evidence, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Span, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -33,14 +33,14 @@ impl Format for SystemdBlame {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut evidence = Evidence { first_line: 1, step_ns: STEP_NS, ..Evidence::of(self.about(), Clock::Untimed) };
         let mut lines = Lines::new(input.bytes);
-        let mut strange = (0_u64, None);
+        let mut unparsed = Unparsed::default();
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
             if text.trim().is_empty() {
                 continue;
             }
             let Some((length, unit)) = row(&text) else {
-                strange = (strange.0 + 1, strange.1.or(Some(line.number)));
+                unparsed.add(line.number);
                 continue;
             };
             evidence.understood += 1;
@@ -48,17 +48,10 @@ impl Format for SystemdBlame {
             span.duration_ns = Some(length);
             evidence.spans.push(by_step(span, STEP_NS));
         }
-        if strange.0 > 0 {
-            evidence.not_understood = strange.0;
-            let detail = format!("{} lines are no length and unit", strange.0);
-            evidence.problem(ProblemKind::Torn, strange.1, detail);
-        }
+        unparsed.report("lines are no length and unit", &mut evidence);
         evidence.problems.extend(lines.problems());
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis {
-                format: self.title(),
-                what: "no line is a length and a unit".to_owned(),
-            });
+            return Err(self.not_this("no line is a length and a unit"));
         }
         Ok(vec![evidence])
     }

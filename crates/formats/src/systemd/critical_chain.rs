@@ -3,7 +3,7 @@
 use super::timespan::{by_step, nanoseconds, STEP_NS};
 use super::unit_times::is_unit;
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{Clock, Evidence, Grade, Instant, Link, LinkKind, Mark, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Instant, Link, LinkKind, Mark, Span, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -43,14 +43,14 @@ impl Format for SystemdCriticalChain {
         let mut lines = Lines::new(input.bytes);
         let mut chain: Vec<String> = Vec::new();
         let mut seen = std::collections::HashSet::new();
-        let mut strange = (0_u64, None);
+        let mut unparsed = Unparsed::default();
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
             if text.trim().is_empty() || text.starts_with("The time ") {
                 continue;
             }
             let Some(row) = row(&text).filter(|row| row.depth < DEEPEST) else {
-                strange = (strange.0 + 1, strange.1.or(Some(line.number)));
+                unparsed.add(line.number);
                 continue;
             };
             evidence.understood += 1;
@@ -71,10 +71,7 @@ impl Format for SystemdCriticalChain {
                 evidence.spans.push(span(&row));
             }
         }
-        if strange.0 > 0 {
-            evidence.not_understood = strange.0;
-            evidence.problem(ProblemKind::Torn, strange.1, format!("{} lines are no row of the tree", strange.0));
-        }
+        unparsed.report("lines are no row of the tree", &mut evidence);
         evidence.problems.extend(lines.problems());
         if evidence.spans.iter().any(|span| span.end_ns.is_some()) {
             let detail = "the times of the tree are counted from it".to_owned();
@@ -82,7 +79,7 @@ impl Format for SystemdCriticalChain {
             evidence.marks.push(Instant { mark: Mark::UserspaceStart, time_ns: 0, detail });
         }
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: self.title(), what: "no line is a row of the tree".to_owned() });
+            return Err(self.not_this("no line is a row of the tree"));
         }
         Ok(vec![evidence])
     }

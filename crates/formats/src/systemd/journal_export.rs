@@ -3,7 +3,7 @@
 use super::journal::{Entry, Field, Journal};
 use super::journal_json::finish;
 use crate::about::{About, Stamps, Traits};
-use crate::evidence::{Evidence, Problem, ProblemKind};
+use crate::evidence::{Evidence, Problem, ProblemKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
 use firstlight_schema::FormatName;
@@ -36,7 +36,7 @@ impl Format for JournalExport {
         let mut journal = Journal::default();
         let mut bytes = input.bytes;
         let (mut entry, mut entry_line, mut line) = (Entry::default(), 1_u64, 0_u64);
-        let (mut strange, mut problems) = ((0_u64, None), Vec::new());
+        let (mut unparsed, mut problems) = (Unparsed::default(), Vec::new());
         loop {
             line += 1;
             let (text, ended) = read_line(&mut bytes)?;
@@ -75,10 +75,10 @@ impl Format for JournalExport {
                         problems.push(Problem { kind: ProblemKind::Cut, detail, line: Some(line), lost: None });
                     }
                 },
-                _ => strange = (strange.0 + 1, strange.1.or(Some(line))),
+                _ => unparsed.add(line),
             }
         }
-        finish(journal, strange, problems, self.about())
+        finish(journal, unparsed, problems, self.about())
     }
 }
 

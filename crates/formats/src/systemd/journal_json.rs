@@ -2,7 +2,7 @@
 
 use super::journal::{Entry, Field, Journal};
 use crate::about::{About, Stamps, Traits};
-use crate::evidence::{Evidence, ProblemKind};
+use crate::evidence::{Evidence, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -35,7 +35,7 @@ impl Format for JournalJson {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut journal = Journal::default();
         let mut lines = Lines::new(input.bytes);
-        let mut strange = (0_u64, None);
+        let mut unparsed = Unparsed::default();
         let mut object: (Vec<u8>, u64) = (Vec::new(), 0);
         while let Some(line) = lines.next_line()? {
             let bytes = framed(line.bytes);
@@ -48,31 +48,31 @@ impl Format for JournalJson {
                     object = (inner.to_vec(), line.number);
                     continue;
                 }
-                take(inner, line.number, &mut journal, &mut strange);
+                take(inner, line.number, &mut journal, &mut unparsed);
             } else if bytes == b"{" {
                 // A new entry begins where the one before has not ended.
-                strange = (strange.0 + 1, strange.1.or(Some(object.1)));
+                unparsed.add(object.1);
                 object = (bytes.to_vec(), line.number);
             } else {
                 object.0.extend_from_slice(bytes);
                 if bytes == b"}" {
-                    take(&object.0, object.1, &mut journal, &mut strange);
+                    take(&object.0, object.1, &mut journal, &mut unparsed);
                     object.0.clear();
                 }
             }
         }
         if !object.0.is_empty() {
-            strange = (strange.0 + 1, strange.1.or(Some(object.1)));
+            unparsed.add(object.1);
         }
         let problems = lines.problems();
-        finish(journal, strange, problems, self.about())
+        finish(journal, unparsed, problems, self.about())
     }
 }
 
 /// The evidence of a journal, with what was wrong with its text.
 pub(super) fn finish(
     journal: Journal,
-    strange: (u64, Option<u64>),
+    unparsed: Unparsed,
     problems: Vec<crate::evidence::Problem>,
     format: &'static About,
 ) -> Result<Vec<Evidence>, FormatError> {
@@ -81,11 +81,7 @@ pub(super) fn finish(
     }
     let mut evidence = journal.finish(format);
     if let Some(first) = evidence.first_mut() {
-        if strange.0 > 0 {
-            first.not_understood = strange.0;
-            let detail = format!("{} entries are torn or cut off", strange.0);
-            first.problem(ProblemKind::Torn, strange.1, detail);
-        }
+        unparsed.report("entries are torn or cut off", first);
         first.problems.extend(problems);
     }
     Ok(evidence)
@@ -97,10 +93,10 @@ fn framed(line: &[u8]) -> &[u8] {
     line.strip_prefix(b"data: ").unwrap_or(line)
 }
 
-fn take(bytes: &[u8], line: u64, journal: &mut Journal, strange: &mut (u64, Option<u64>)) {
+fn take(bytes: &[u8], line: u64, journal: &mut Journal, unparsed: &mut Unparsed) {
     match serde_json::from_slice::<Json>(bytes) {
         Ok(Json(entry)) if !entry.is_empty() => journal.add(&entry, line),
-        _ => *strange = (strange.0 + 1, strange.1.or(Some(line))),
+        _ => unparsed.add(line),
     }
 }
 

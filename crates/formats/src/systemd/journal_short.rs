@@ -6,7 +6,7 @@ use super::unit_jobs::{UnitJobs, READ_LATE, TWO_CLOCKS};
 use super::unit_messages::unit;
 use super::wall_clock::{Setting, WallClock};
 use crate::about::{About, Stamps, Traits};
-use crate::evidence::{Clock, Evidence, Grade, Log, ProblemKind, Span, Stamp};
+use crate::evidence::{Clock, Evidence, Grade, Log, ProblemKind, Span, Stamp, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::kernel_log::messages::Interpreter;
 use crate::kernel_log::prefix::facility;
@@ -60,7 +60,7 @@ impl Format for JournalShort {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut boots: Vec<Boot> = Vec::new();
         let mut lines = Lines::new(input.bytes);
-        let (mut strange, mut fresh) = ((0_u64, None), true);
+        let (mut unparsed, mut fresh) = (Unparsed::default(), true);
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
             if text.is_empty() || text.starts_with("-- ") {
@@ -77,19 +77,16 @@ impl Format for JournalShort {
             } else if let Some(boot) = boots.last_mut().filter(|_| text.starts_with(' ')) {
                 boot.take_more(&text, line.number);
             } else {
-                strange = (strange.0 + 1, strange.1.or(Some(line.number)));
+                unparsed.add(line.number);
             }
         }
         if boots.is_empty() {
-            return Err(FormatError::NotThis { format: self.title(), what: "no line has its shape".to_owned() });
+            return Err(self.not_this("no line has its shape"));
         }
         let mut all: Vec<Evidence> =
             boots.into_iter().zip(0..).flat_map(|(boot, number)| boot.finish(self.about(), number)).collect();
         if let Some(first) = all.first_mut() {
-            if strange.0 > 0 {
-                first.not_understood = strange.0;
-                first.problem(ProblemKind::Torn, strange.1, format!("{} lines have another shape", strange.0));
-            }
+            unparsed.report("lines have another shape", first);
             first.problems.extend(lines.problems());
         }
         Ok(all)

@@ -3,7 +3,7 @@
 use super::journal::{Entry, Field, Journal};
 use super::journal_json::finish;
 use crate::about::{About, Stamps, Traits};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -35,7 +35,7 @@ impl Format for JournalVerbose {
         let mut lines = Lines::new(input.bytes);
         let (mut entry, mut begins) = (Entry::default(), 0_u64);
         let mut open: Option<(Field, Vec<u8>)> = None;
-        let mut strange = (0_u64, None);
+        let mut unparsed = Unparsed::default();
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
             if let Some(begun) = cursor(&text) {
@@ -57,7 +57,7 @@ impl Format for JournalVerbose {
                     value.extend_from_slice(text.trim_start().as_bytes());
                 }
             } else if !text.is_empty() && !text.starts_with("-- ") {
-                strange = (strange.0 + 1, strange.1.or(Some(line.number)));
+                unparsed.add(line.number);
             }
         }
         if let Some((field, value)) = open {
@@ -67,7 +67,7 @@ impl Format for JournalVerbose {
             journal.add(&entry, begins);
         }
         let problems = lines.problems();
-        finish(journal, strange, problems, self.about())
+        finish(journal, unparsed, problems, self.about())
     }
 }
 

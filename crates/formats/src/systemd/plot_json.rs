@@ -37,10 +37,7 @@ impl Format for SystemdPlotJson {
             return Likelihood::No;
         }
         let holds = |key: &str| memchr::memmem::find(text, key.as_bytes()).is_some();
-        if ["\"name\"", "\"activating\"", "\"activated\"", "\"time\""].into_iter().all(holds) {
-            return Likelihood::Certain;
-        }
-        Likelihood::No
+        Likelihood::of_signature(["\"name\"", "\"activating\"", "\"activated\"", "\"time\""].into_iter().all(holds))
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
@@ -81,7 +78,7 @@ impl Format for SystemdPlotJson {
             evidence.problem(ProblemKind::Cut, Some(line), detail);
         }
         if units.is_empty() {
-            return Err(FormatError::NotThis { format: self.title(), what: "it has no row of a unit".to_owned() });
+            return Err(self.not_this("it has no row of a unit"));
         }
         // Every unit that was up when the boot ended has that end in its place; nothing is later.
         let latest = units.iter().filter_map(|unit| unit.deactivated).max();

@@ -45,10 +45,7 @@ impl Format for SystemdPlotSvg {
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
-        match memchr::memmem::find(head.bytes, SIGNATURE) {
-            Some(_) => Likelihood::Certain,
-            None => Likelihood::No,
-        }
+        Likelihood::of_signature(memchr::memmem::find(head.bytes, SIGNATURE).is_some())
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {

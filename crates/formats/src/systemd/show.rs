@@ -4,7 +4,7 @@ use super::stages::Manager;
 use super::unit_times::{is_unit, UnitTimes};
 use crate::about::{About, Origin, Role, Traits};
 use crate::decimal::microseconds;
-use crate::evidence::{Clock, Evidence, Grade, Link, LinkKind, ProblemKind, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Link, LinkKind, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -62,15 +62,14 @@ impl Format for SystemdShow {
             } else if let Some((key, value)) = property(&text) {
                 reader.take(key, value);
             } else {
-                reader.strange = (reader.strange.0 + 1, reader.strange.1.or(Some(line.number)));
+                reader.unparsed.add(line.number);
             }
         }
         reader.end_block(&mut evidence);
         evidence.problems.extend(lines.problems());
         reader.finish(&mut evidence);
         if evidence.understood == 0 {
-            let what = "no block holds a unit's `Id=` or the manager's timestamps".to_owned();
-            return Err(FormatError::NotThis { format: self.title(), what });
+            return Err(self.not_this("no block holds a unit's `Id=` or the manager's timestamps"));
         }
         Ok(vec![evidence])
     }
@@ -89,7 +88,7 @@ struct Reader {
     failed: Vec<String>,
     links: HashSet<(LinkKind, String, String)>,
     units: HashSet<String>,
-    strange: (u64, Option<u64>),
+    unparsed: Unparsed,
 }
 
 impl Reader {
@@ -209,11 +208,7 @@ impl Reader {
             self.failed.sort();
             evidence.facts.push(("systemd.failed".into(), self.failed.join(" ")));
         }
-        if self.strange.0 > 0 {
-            evidence.not_understood = self.strange.0;
-            let detail = format!("{} lines are no `Key=value`", self.strange.0);
-            evidence.problem(ProblemKind::Torn, self.strange.1, detail);
-        }
+        self.unparsed.report("lines are no `Key=value`", evidence);
     }
 }
 

@@ -27,10 +27,9 @@ impl Format for SystemdTime {
         let text = String::from_utf8_lossy(head.bytes.get(..2048).unwrap_or(head.bytes));
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let first = lines.next().unwrap_or_default();
-        if (first.starts_with(STARTUP) && leading(&first[STARTUP.len()..]).is_some()) || first.starts_with(UNFINISHED) {
-            return Likelihood::Certain;
-        }
-        Likelihood::No
+        Likelihood::of_signature(
+            (first.starts_with(STARTUP) && leading(&first[STARTUP.len()..]).is_some()) || first.starts_with(UNFINISHED),
+        )
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
@@ -56,10 +55,7 @@ impl Format for SystemdTime {
         }
         evidence.problems.extend(lines.problems());
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis {
-                format: self.title(),
-                what: "no line `Startup finished in`".to_owned(),
-            });
+            return Err(self.not_this("no line `Startup finished in`"));
         }
         Ok(vec![evidence])
     }

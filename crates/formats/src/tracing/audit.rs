@@ -31,11 +31,7 @@ impl Format for Audit {
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
         let lines = head.bytes.split(|&byte| byte == b'\n').take(200);
-        match lines.filter(|line| parse(line).is_some()).count() {
-            0 => Likelihood::No,
-            1 => Likelihood::Likely,
-            _ => Likelihood::Certain,
-        }
+        Likelihood::of_rows(lines.filter(|line| parse(line).is_some()).count())
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {

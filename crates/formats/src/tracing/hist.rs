@@ -3,7 +3,7 @@
 use super::graph_line::{duration, trim};
 use super::symbols::split_module;
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{CallNode, Calls, Clock, Evidence, Name, Problem, ProblemKind};
+use crate::evidence::{CallNode, Calls, Clock, Evidence, Name, Problem, ProblemKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::{Line, Lines};
 use crate::FormatError;
@@ -67,8 +67,7 @@ struct Reader {
     rows_here: usize,
     rows: u64,
     calls: Option<Calls>,
-    torn: u64,
-    first_torn: Option<u64>,
+    unparsed: Unparsed,
     unkept: u64,
     totals: bool,
 }
@@ -109,7 +108,7 @@ impl Reader {
         } else if self.calls.is_some() {
             match profile(line.bytes) {
                 Some(row) => self.function(row),
-                None => self.tear(line.number),
+                None => self.unparsed.add(line.number),
             }
         } else if let Some((name, hits, missed)) = probe(line.bytes) {
             self.rows += 1;
@@ -124,18 +123,13 @@ impl Reader {
                 });
             }
         } else {
-            self.tear(line.number);
+            self.unparsed.add(line.number);
         }
-    }
-
-    fn tear(&mut self, line: u64) {
-        self.torn += 1;
-        self.first_torn.get_or_insert(line);
     }
 
     /// `{ key: value, key: value } hitcount: 1  value: 2`
     fn bucket(&mut self, text: &str, line: u64) {
-        let Some((keys, values)) = text[1..].rsplit_once('}') else { return self.tear(line) };
+        let Some((keys, values)) = text[1..].rsplit_once('}') else { return self.unparsed.add(line) };
         self.rows += 1;
         self.rows_here += 1;
         let tidy = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -146,7 +140,7 @@ impl Reader {
     fn total(&mut self, name: &str, value: &str, line: u64) {
         let lower = name.to_ascii_lowercase();
         if lower.len() > 40 {
-            return self.tear(line);
+            return self.unparsed.add(line);
         }
         let number: Option<u64> = value.parse().ok();
         self.fact(format!("hist.{}.{lower}", self.histograms.max(1)), value);
@@ -181,11 +175,7 @@ impl Reader {
 
     fn finish(mut self) -> Evidence {
         self.evidence.understood = self.rows;
-        if let Some(line) = self.first_torn {
-            let detail = format!("{} lines have no shape of a histogram or profile", self.torn);
-            self.evidence.problem(ProblemKind::Torn, Some(line), detail);
-            self.evidence.not_understood = self.torn;
-        }
+        self.unparsed.report("lines have no shape of a histogram or profile", &mut self.evidence);
         if self.unkept > 0 {
             let detail = format!("{} rows beyond {MOST} were left out", self.unkept);
             self.evidence.problem(ProblemKind::Overlong, None, detail);

@@ -30,11 +30,7 @@ impl Format for TraceDat {
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
-        if head.bytes.starts_with(MAGIC) {
-            Likelihood::Certain
-        } else {
-            Likelihood::No
-        }
+        Likelihood::of_signature(head.bytes.starts_with(MAGIC))
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {

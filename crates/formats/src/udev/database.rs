@@ -1,8 +1,7 @@
 //! udev's database, as `udevadm info --export-db` prints it: when udevd first took up each device, and what it is.
 
 use crate::about::{About, Origin, Traits};
-use crate::evidence::ProblemKind;
-use crate::evidence::{Clock, Evidence, Grade, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Span, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -30,18 +29,16 @@ impl Format for UdevDatabase {
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
         let text = String::from_utf8_lossy(head.bytes.get(..4096).unwrap_or(head.bytes));
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        if lines.next().is_some_and(|line| line.starts_with("P: /"))
-            && lines.any(|line| line.starts_with("E: DEVPATH=/"))
-        {
-            return Likelihood::Certain;
-        }
-        Likelihood::No
+        Likelihood::of_signature(
+            lines.next().is_some_and(|line| line.starts_with("P: /"))
+                && lines.any(|line| line.starts_with("E: DEVPATH=/")),
+        )
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.about(), Clock::Monotonic) };
         let mut device = Device::default();
-        let mut strange = (0_u64, None);
+        let mut unparsed = Unparsed::default();
         let mut lines = Lines::new(input.bytes);
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
@@ -55,18 +52,15 @@ impl Format for UdevDatabase {
                 // Node, links, priority, and what later versions add, all by one letter.
                 Some((letter, _)) if letter.len() == 1 => {}
                 _ if text.trim_end().len() == 2 && text.as_bytes().get(1) == Some(&b':') => {}
-                _ => strange = (strange.0 + 1, strange.1.or(Some(line.number))),
+                _ => unparsed.add(line.number),
             }
         }
         device.end(&mut evidence);
         if evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: self.title(), what: "no block names a device".to_owned() });
+            return Err(self.not_this("no block names a device"));
         }
         evidence.problems.extend(lines.problems());
-        if strange.0 > 0 {
-            evidence.not_understood = strange.0;
-            evidence.problem(ProblemKind::Torn, strange.1, format!("{} lines are none of the database's", strange.0));
-        }
+        unparsed.report("lines are none of the database's", &mut evidence);
         Ok(vec![evidence])
     }
 }

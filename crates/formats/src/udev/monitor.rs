@@ -2,7 +2,7 @@
 
 use crate::about::{About, Origin, Traits};
 use crate::decimal::scaled;
-use crate::evidence::{Clock, Evidence, Grade, Problem, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Grade, Problem, ProblemKind, Span, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
@@ -35,7 +35,8 @@ impl Format for UdevMonitor {
         let mut evidence = Evidence { first_line: 1, step_ns: 1_000, ..Evidence::of(self.about(), Clock::Monotonic) };
         let mut lines = Lines::new(input.bytes);
         let mut join = Join::default();
-        let (mut current, mut strange, mut greeted): (Option<Seen>, _, bool) = (None, (0_u64, None), false);
+        let (mut current, mut greeted): (Option<Seen>, bool) = (None, false);
+        let mut unparsed = Unparsed::default();
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
             if text.is_empty() {
@@ -48,19 +49,15 @@ impl Format for UdevMonitor {
             } else if text.starts_with(BANNER) || text.starts_with("UDEV - ") || text.starts_with("KERNEL - ") {
                 greeted = true;
             } else {
-                strange = (strange.0 + 1, strange.1.or(Some(line.number)));
+                unparsed.add(line.number);
             }
         }
         join.take(current.take());
         if evidence.understood == 0 && !greeted {
-            return Err(FormatError::NotThis { format: self.title(), what: "no line is an event".to_owned() });
+            return Err(self.not_this("no line is an event"));
         }
         join.finish(&mut evidence);
-        if strange.0 > 0 {
-            evidence.not_understood = strange.0;
-            let detail = format!("{} lines are neither event nor property", strange.0);
-            evidence.problem(ProblemKind::Torn, strange.1, detail);
-        }
+        unparsed.report("lines are neither event nor property", &mut evidence);
         evidence.problems.extend(lines.problems());
         Ok(vec![evidence])
     }

@@ -66,8 +66,7 @@ impl Format for UdevLog {
             queue.line(time_ns, taken.pid, taken.message, line.number);
         }
         if queue.understood() == 0 {
-            let what = "no line is about a queued or processed device".to_owned();
-            return Err(FormatError::NotThis { format: self.title(), what });
+            return Err(self.not_this("no line is about a queued or processed device"));
         }
         evidence.understood = queue.understood();
         evidence.clock = clock.unwrap_or(Clock::Untimed);
