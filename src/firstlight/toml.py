@@ -55,19 +55,35 @@ Duration = Annotated[int, BeforeValidator(duration_ns)]
 Percent = Annotated[float, BeforeValidator(percent)]
 
 
+def read_text(path: Path, *, encoding: str = "utf-8", largest: int | None = None) -> str:
+    """Read the text of a file that a user names.
+
+    :param encoding: `utf-8`, or `utf-8-sig` for a text that may begin with a byte-order mark.
+    :param largest: bytes; a larger file is not read.
+    :raises UsageError: when the file is missing, too large, or no text.
+
+    >>> _ = (bundle.parent / "plan.toml").write_text("n = 1")
+    >>> read_text(bundle.parent / "plan.toml")
+    'n = 1'
+    """
+    where = str(path)
+    try:
+        if largest is not None and path.stat().st_size > largest:
+            raise UsageError("this file is too large", where=where, hint=f"at most {largest:,} bytes are read")
+        return path.read_text(encoding=encoding)
+    except OSError as error:
+        message = f"cannot be read: {error.strerror or error}"
+        raise UsageError(message, where=where, exit_code=MISSING_INPUT) from error
+    except UnicodeDecodeError as error:
+        raise UsageError("this is no text in UTF-8", where=where) from error
+
+
 def read_toml(path: Path, model: type[Model]) -> Model:
     """Read a TOML file into a model.
 
     :raises UsageError: when the file is missing, is no TOML, or says what the model does not know, which is named.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        message = f"cannot be read: {error.strerror or error}"
-        raise UsageError(message, where=str(path), exit_code=MISSING_INPUT) from error
-    except UnicodeDecodeError as error:
-        raise UsageError("this is no text in UTF-8", where=str(path)) from error
-    return parse_checked(text, model, str(path))
+    return parse_checked(read_text(path), model, str(path))
 
 
 def parse_checked(text: str, model: type[Model], where: str) -> Model:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from firstlight.advise.entry import Layer
 from firstlight.advise.read import catalogue
 from firstlight.advise.tuning.from_catalogue import remedies_of
 from firstlight.advise.tuning.goal import Goal
-from firstlight.advise.tuning.remedy import Layer, Remedy, combined, read_remedies
+from firstlight.advise.tuning.remedy import Remedy, combined, read_remedies
 from firstlight.advise.tuning.search import Step
 from firstlight.advise.tuning.shares import remedy_shares
 from firstlight.advise.tuning.tuning import CheckResult, PhaseChange, TriedChoice, Tuning, read_tuning, write_tuning

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from firstlight.advise.entry import Entry, EntryFile
 from firstlight.errors import MISSING_INPUT, UsageError
+from firstlight.toml import read_text
 from firstlight.toml_errors import explain as explain_error
 from firstlight.toml_errors import explain_syntax
 
@@ -83,15 +84,7 @@ def _of_directory(directory: Path) -> Iterable[tuple[str, Entry]]:
     if not paths:
         raise UsageError("this directory has no `*.toml`", where=str(directory), hint="one file for each group")
     for path in paths:
-        try:
-            if path.stat().st_size > _LARGEST:
-                raise UsageError("this file is too large for a catalogue", where=str(path))
-            text = path.read_text(encoding="utf-8")
-        except OSError as error:
-            message = f"cannot be read: {error.strerror or error}"
-            raise UsageError(message, where=str(path), exit_code=MISSING_INPUT) from error
-        except UnicodeDecodeError as error:
-            raise UsageError("this is no text in UTF-8", where=str(path)) from error
+        text = read_text(path, largest=_LARGEST)
         yield from ((str(path), entry) for entry in parse(text, str(path)))
 
 

@@ -55,8 +55,9 @@ def tune(
     """
     import os
 
+    from firstlight.advise.entry import Layer
     from firstlight.advise.tuning.goal import Goal
-    from firstlight.advise.tuning.remedy import Layer, read_remedies
+    from firstlight.advise.tuning.remedy import read_remedies
     from firstlight.advise.tuning.run import Request
     from firstlight.advise.tuning.run import tune as run
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from firstlight.advise import entry as catalogue
+from firstlight.advise.entry import Layer
 from firstlight.advise.findings import explain
-from firstlight.advise.tuning.remedy import Layer, Remedy, Risk
+from firstlight.advise.tuning.remedy import Remedy, Risk
 from firstlight.bundle.boot import Boot
 from firstlight.experiment.change import Kconfig, RecipeChange
 

@@ -9,21 +9,12 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from firstlight.advise.entry import Layer
 from firstlight.experiment.change import FileChange, Kconfig, PlanSection, RecipeChange, combine
 from firstlight.experiment.plan import Build
 from firstlight.experiment.plan_parser import PlanError, checked, parse_toml, read_text
 
 _SHIPPED = "remedies.toml"
-
-
-class Layer(StrEnum):
-    """Where a remedy changes the recipe."""
-
-    CMDLINE = "cmdline"
-    KCONFIG = "kconfig"
-    INITRAMFS = "initramfs"
-    ROOTFS = "rootfs"
-    MACHINE = "machine"
 
 
 class Risk(StrEnum):

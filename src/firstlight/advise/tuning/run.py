@@ -6,11 +6,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from firstlight.advise.entry import Layer
 from firstlight.advise.health.health import check_health
 from firstlight.advise.tuning.boots import Bench
 from firstlight.advise.tuning.from_catalogue import found_remedies
 from firstlight.advise.tuning.goal import Goal, goal_time
-from firstlight.advise.tuning.remedy import Layer, Remedy, RemedyFile
+from firstlight.advise.tuning.remedy import Remedy, RemedyFile
 from firstlight.advise.tuning.search import Measured, search
 from firstlight.advise.tuning.shares import remedy_shares
 from firstlight.advise.tuning.tuning import PhaseChange, TriedChoice, Tuning, checks_of, read_tuning, write_tuning

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from firstlight.advise.entry import Layer
 from firstlight.advise.health.result import Health
 from firstlight.advise.tuning.goal import Goal
-from firstlight.advise.tuning.remedy import Layer, Remedy
+from firstlight.advise.tuning.remedy import Remedy
 from firstlight.advise.tuning.search import Step
 from firstlight.advise.tuning.shares import RemedyShares
 from firstlight.atomic import atomic_write

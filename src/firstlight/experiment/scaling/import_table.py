@@ -7,9 +7,10 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from firstlight.errors import MISSING_INPUT, BundleError, UsageError
+from firstlight.errors import BundleError, UsageError
 from firstlight.experiment.scaling.costs import CostSeries
 from firstlight.suggest import unknown_name
+from firstlight.toml import read_text
 
 _LARGEST = 64 << 20
 
@@ -39,14 +40,7 @@ def read_table(
     ([1.0, 2.0], [12.0, 14.0], [{'probe': 2.0}, {'probe': 4.0}])
     """
     where = str(path)
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise UsageError("this table is too large", where=where)
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=where, exit_code=MISSING_INPUT) from error
-    except UnicodeDecodeError as error:
-        raise UsageError("this is no text in UTF-8", where=where) from error
+    text = read_text(path, encoding="utf-8-sig", largest=_LARGEST)
     head = text.partition("\n")[0]
     separator = max("\t;,", key=head.count)
     try:
