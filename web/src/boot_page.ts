@@ -16,6 +16,7 @@ import { visible } from "./text";
 import { bootTimeline } from "./timeline/boot";
 import { devicesSection, gapsSection, initcallTimeSection, unitsSection } from "./timing_sections";
 import type { PageData } from "./types";
+import { userFunctionsSection } from "./user_functions";
 
 /** Draws the boot into the page. */
 export function drawBoot(data: PageData, columns: Uint8Array, page: HTMLElement): void {
@@ -32,6 +33,7 @@ export function drawBoot(data: PageData, columns: Uint8Array, page: HTMLElement)
       phasesSection(data, selection),
       flameSection(data, selection),
       functionsSection(data, selection),
+      userFunctionsSection(data),
       machineSection(data),
       pathSection(data),
       initcallsSection(data),

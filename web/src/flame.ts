@@ -1,6 +1,6 @@
 /** The calling-context tree of one boot as an icicle, for the phase and in the unit that the reader chose. */
 
-import { scopeOf } from "./cuts";
+import { type Scope, scopeOf } from "./cuts";
 import { el, onWidth, section } from "./dom";
 import { frameCard } from "./flame_card";
 import { amount, exact, share, timeName, type Unit } from "./format";
@@ -15,20 +15,25 @@ import type { PageData } from "./types";
 class CallTree implements IcicleModel<Frame> {
   readonly empty = "Nothing ran here in this unit.";
   bySize = false;
-  readonly #data: PageData;
+  readonly #trees: Record<string, PageData>;
   readonly #selection: Selection;
   #measures: Measures;
   #measured = "";
 
-  constructor(data: PageData, selection: Selection) {
-    this.#data = data;
+  constructor(trees: Record<string, PageData>, selection: Selection) {
+    this.#trees = trees;
     this.#selection = selection;
-    this.#measures = measure(data, null);
+    this.#measures = measure(this.#data, null);
+  }
+
+  /** The page's data with the chosen tree as their call tree. */
+  get #data(): PageData {
+    return this.#trees[this.#selection.tree] ?? (this.#trees.calls as PageData);
   }
 
   frames(): Frame | null {
-    const { phases } = scopeOf(this.#data, this.#selection);
-    const key = JSON.stringify(phases);
+    const { phases } = treeScope(this.#data, this.#selection);
+    const key = JSON.stringify([this.#selection.tree, phases]);
     if (key !== this.#measured) {
       this.#measures = measure(this.#data, phases);
       this.#measured = key;
@@ -85,9 +90,10 @@ class CallTree implements IcicleModel<Frame> {
       return `${exact(hits)} ${hits === 1 ? "frame matches" : "frames match"}: ${share(sum, whole)} ${of} (${amount(sum, unit)})`;
     }
     const wanted = term.trim().toLowerCase();
-    const small = this.#data.functions.name.filter((i) =>
-      (this.#data.strings[i] ?? "").toLowerCase().includes(wanted),
-    ).length;
+    const { functions, user_functions, strings } = this.#data;
+    const names =
+      this.#selection.tree === "processes" ? user_functions.name : functions.name.map((i) => strings[i] ?? "");
+    const small = names.filter((name) => name.toLowerCase().includes(wanted)).length;
     return small > 0
       ? `No frame matches; ${exact(small)} of the functions below do, too small to be drawn or not in this phase`
       : "Nothing matches";
@@ -101,9 +107,46 @@ function legend(data: PageData): HTMLElement {
   return el("ul", { class: "legend", "aria-label": "Kinds of frames" }, ...items);
 }
 
+/** What is counted; processes are not divided by time. */
+function treeScope(data: PageData, selection: Selection): Scope {
+  return selection.tree === "processes" ? { phases: null, text: "the whole boot" } : scopeOf(data, selection);
+}
+
+/** The trees of a boot, each as the page's data with that tree as their call tree. */
+function treesOf(data: PageData): Record<string, PageData> {
+  const { pruning, ...tree } = data.process_tree;
+  return tree.parent.length === 0 ? { calls: data } : { calls: data, processes: { ...data, tree, pruning } };
+}
+
+/** The choice of the tree; hidden where there is one only. */
+function treeChoice(selection: Selection, hidden: boolean): HTMLSelectElement {
+  const choice = el("select", { "aria-label": "Tree", hidden });
+  choice.append(
+    el("option", { value: "calls" }, "Call paths of the kernel"),
+    el("option", { value: "processes" }, "Processes, kernel and userspace"),
+  );
+  choice.value = selection.tree;
+  choice.addEventListener("change", () => {
+    selection.tree = choice.value;
+  });
+  return choice;
+}
+
+function ruleText({ pruning }: PageData): string {
+  return (
+    `Of ${exact(pruning.nodes)} call paths ${exact(pruning.kept)} are drawn: below each frame, those that hold under ` +
+    `${(100 * pruning.share).toLocaleString("en", { maximumSignificantDigits: 3 })} % of the boot's instructions and of its time` +
+    ` are put together in one frame “(N smaller)”, as are those deeper than ${exact(pruning.depth)} calls. Nothing is left out: every level adds up.`
+  );
+}
+
 export function flameSection(data: PageData, selection: Selection): HTMLElement | null {
   if (data.tree.parent.length === 0) return null;
-  const tree = new CallTree(data, selection);
+  const trees = treesOf(data);
+  const shown = (): PageData => trees[selection.tree] ?? data;
+  if (!trees.processes) selection.tree = "calls";
+  const tree = new CallTree(trees, selection);
+  const treeBox = treeChoice(selection, !trees.processes);
   const flame = new Icicle("Flame graph of the calling-context tree", tree);
   const whole = el("div", {}, flame.crumbs, flame.place);
   const order = el("select", { "aria-label": "Order of the frames" });
@@ -129,34 +172,39 @@ export function flameSection(data: PageData, selection: Selection): HTMLElement 
   both.element.hidden = order.value !== "sandwich";
   whole.hidden = order.value === "sandwich";
   const scope = el("p", { class: "note" });
+  const rule = el("p", { class: "note" });
+  const kinds = el("div", {}, legend(shown()));
   const told = (): void => {
     const unit = selection.unit === "time" ? timeName(data) : "instructions";
-    scope.textContent = `Width: ${unit} of the function and all it called, in ${scopeOf(data, selection).text}.`;
+    const what =
+      selection.tree === "processes" ? "the process and all that it created" : "the function and all it called";
+    scope.textContent = `Width: ${unit} of ${what}, in ${treeScope(data, selection).text}.`;
+    rule.textContent = ruleText(shown());
   };
   told();
+  let drawn = selection.tree;
   selection.onChange(() => {
+    if (drawn !== selection.tree) {
+      drawn = selection.tree;
+      treeBox.value = drawn;
+      flame.reset();
+      both.clear();
+      kinds.replaceChildren(legend(shown()));
+    }
     told();
     order.value = selection.view;
     choose();
   });
   onWidth(flame.place, () => flame.draw());
-  const { pruning } = data;
-  const rule =
-    `Of ${exact(pruning.nodes)} call paths ${exact(pruning.kept)} are drawn: below each frame, those that hold under ` +
-    `${(100 * pruning.share).toLocaleString("en", { maximumSignificantDigits: 3 })} % of the boot's instructions and of its time` +
-    ` are put together in one frame “(N smaller)”, as are those deeper than ${exact(pruning.depth)} calls. Nothing is left out: every level adds up.`;
   const lead =
     "Callers above, what they called below. Click a frame to zoom, or move with the arrow keys and press Enter; Escape resets.";
-  const tools = el("div", { class: "toolbar" }, ...searchTools(flame, "Search the flame graph"), order, flame.result);
-  return section(
-    "flame",
-    "Flame graph",
-    lead,
-    scope,
-    tools,
-    whole,
-    both.element,
-    legend(data),
-    el("p", { class: "note" }, rule),
+  const tools = el(
+    "div",
+    { class: "toolbar" },
+    ...searchTools(flame, "Search the flame graph"),
+    treeBox,
+    order,
+    flame.result,
   );
+  return section("flame", "Flame graph", lead, scope, tools, whole, both.element, kinds, rule);
 }

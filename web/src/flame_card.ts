@@ -22,7 +22,8 @@ export function frameCard(data: PageData, node: number, own: Measures): Node[] {
       .map((caller) => label(data, caller)),
   );
   const folded = data.tree.folded[node] ?? 0;
-  const calls = folded > 0 ? "Calls of them" : "Calls";
+  const count = own.calls[node] ?? 0;
+  const calls = count > 0 ? ` · ${folded > 0 ? "Calls of them" : "Calls"}: ${exact(count)}` : "";
   const row = (name: string, unit: "self" | "total"): HTMLElement => {
     const [count, ns] = [own[unit].instructions, own[unit].time];
     return el(
@@ -44,7 +45,7 @@ export function frameCard(data: PageData, node: number, own: Measures): Node[] {
   );
   return [
     el("p", { class: "card-name" }, label(data, node)),
-    el("p", { class: "note" }, `${visible(kindTitle(kind(data, node)))} · ${calls}: ${exact(own.calls[node])}`),
+    el("p", { class: "note" }, `${visible(kindTitle(kind(data, node)))}${calls}`),
     el("table", {}, head, row("Total", "total"), row("Self", "self")),
     ...(via ? [el("p", { class: "note via" }, `from ${via}`)] : []),
   ];

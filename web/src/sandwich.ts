@@ -183,7 +183,12 @@ export function sandwich(current: () => { root: Frame | null; unit: Unit }) {
     if (!element.hidden) draw();
   });
 
-  return { element, draw };
+  /** Forgets the function: another tree has others. */
+  const clear = (): void => {
+    box.value = "";
+    names.replaceChildren();
+  };
+  return { element, draw, clear };
 }
 
 /** The functions that execute most by themselves. */

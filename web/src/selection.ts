@@ -3,12 +3,14 @@ import type { Unit } from "./format";
 
 type Listener = () => void;
 const VIEWS = ["first", "size", "sandwich"];
+const TREES = ["calls", "processes"];
 
 export class Selection {
   #phase: string | null = null;
   #unit: Unit;
   #stretch: readonly [number, number] | null = null;
   #view = "first";
+  #tree = "calls";
   #listeners: Listener[] = [];
 
   constructor(unit: Unit) {
@@ -46,6 +48,17 @@ export class Selection {
     this.#tell();
   }
 
+  /** Which tree the flame graph draws: the kernel's `calls`, or `processes` with kernel and userspace. */
+  get tree(): string {
+    return this.#tree;
+  }
+
+  set tree(tree: string) {
+    if (tree === this.#tree || !TREES.includes(tree)) return;
+    this.#tree = tree;
+    this.#tell();
+  }
+
   set phase(phase: string | null) {
     if (phase === this.#phase) return;
     this.#phase = phase;
@@ -65,11 +78,17 @@ export class Selection {
 
   /** What of it an address holds. */
   read(): Record<string, string> {
-    return { unit: this.#unit, view: this.#view, ...(this.#phase === null ? {} : { phase: this.#phase }) };
+    return {
+      unit: this.#unit,
+      view: this.#view,
+      tree: this.#tree,
+      ...(this.#phase === null ? {} : { phase: this.#phase }),
+    };
   }
 
   write(state: Record<string, string>): void {
-    const { unit, phase, view } = state;
+    const { unit, phase, view, tree } = state;
+    if (tree !== undefined) this.tree = tree;
     if (view !== undefined) this.view = view;
     if (unit === "time" || unit === "instructions") this.unit = unit;
     this.phase = phase ?? null;

@@ -79,6 +79,25 @@ export interface FunctionColumns {
   machine: number[];
 }
 
+/** Kernel and userspace in one tree: processes, their user functions, and the system calls that these made. */
+export interface ProcessTree extends TreeColumns {
+  pruning: Pruning;
+}
+
+/** Functions of user mode, those with the most instructions first. */
+export interface UserFunctions {
+  /** How many the boot has; the page may have fewer. */
+  rows: number;
+  /** What all of them executed. */
+  instructions: number;
+  name: string[];
+  file: string[];
+  self_instructions: number[];
+  self_ns: number[];
+  calls: Column;
+  call_instructions: Column;
+}
+
 export interface Pruning {
   share: number;
   depth: number;
@@ -167,6 +186,8 @@ export interface PageData {
   initcalls: Spans & { rows?: number };
   tree: TreeColumns;
   phase_tree: Record<string, PhaseTree>;
+  process_tree: ProcessTree;
+  user_functions: UserFunctions;
   functions: FunctionColumns;
   phase_functions: Record<string, FunctionColumns>;
   /** What the emulated machine adds; null of a boot that was not recorded exactly. */

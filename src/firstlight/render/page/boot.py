@@ -16,6 +16,7 @@ from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.manifest import Invariant
 from firstlight.bundle.reliability import CONCERNED, HINT, broken, broken_text, invariant_text
 from firstlight.render.page.findings import page_findings
+from firstlight.render.page.process_tree import page_user_functions, process_calls
 from firstlight.render.page.processes import page_processes
 from firstlight.render.page.records import page_records
 from firstlight.render.page.text import TEXT, columns_of, shortened
@@ -77,6 +78,7 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
     strings = Strings()
     calls = boot.calls()
     tree = fold(calls)
+    processes = fold(process_calls(boot))
     phases = _phases(boot)
     profiled = not calls.is_empty()
     costs = machine_costs(boot)
@@ -99,7 +101,9 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
             for phase, table in (boot.phase_functions() if profiled else {}).items()
         },
         "machine": None if costs is None else table_json(machine_costs_table(costs, CLOCKS[boot.manifest.clock.kind])),
-        "pruning": {"share": FOLD_SHARE, "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)},
+        "pruning": _pruning(tree),
+        "process_tree": _tree(processes, strings) | {"pruning": _pruning(processes)},
+        "user_functions": page_user_functions(boot),
         "findings": page_findings(boot, path),
         "timeline": timeline,
         "timing": page_timing(boot, path),
@@ -200,6 +204,10 @@ def _initcalls(boot: Boot) -> Json:
     if rows > INITCALLS:
         frame = frame.top_k(INITCALLS, by="duration_ns").sort("start_ns", "span")
     return columns_of(frame, wanted, NAME) | {"rows": rows}
+
+
+def _pruning(tree: PageTree) -> Json:
+    return {"share": FOLD_SHARE, "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)}
 
 
 def _tree(tree: PageTree, strings: Strings) -> Json:
