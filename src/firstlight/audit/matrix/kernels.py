@@ -22,7 +22,7 @@ STABLE = "trixie"
 OFFERING = (STABLE, f"{STABLE}-backports", "sid", "experimental")
 """The suites of which the newest kernel is taken."""
 _KIND = "kernels"
-_INDEX = "matrix.json"
+_INDEX = "matrix-kernels.json"
 
 
 @dataclass(frozen=True)
@@ -138,15 +138,16 @@ class _Client:
                 yield Package(package, words[1], suite)
 
     def download(self, offer: Package) -> list[Path]:
-        """The packages that hold the kernel itself: one, or from Linux 7 on a second beside it."""
+        """The packages of a kernel: one, or from Linux 7 on more of the same release, with its image and its modules."""
         images = [name for name in self._dependencies(offer.name, offer.version) if name.startswith("linux-image-")]
         if not images:
             raise LabError(f"the package `{offer.name}` {offer.version} names no kernel")
         image = images[0]
-        binary = [name for name in self._dependencies(image, offer.version) if name.startswith("linux-binary-")]
+        release = image.removeprefix("linux-image-")
+        parts = [name for name in self._dependencies(image, offer.version) if name.endswith(f"-{release}")]
         target = self._folder / offer.suite
         target.mkdir()
-        for name in (image, *binary):
+        for name in (image, *parts):
             self._run("apt-get", *self._options, "download", f"{name}={offer.version}", cwd=target)
         return sorted(target.glob("*.deb"))
 
