@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 import firstlight
 from browser.report_page import Report, Show, assert_only_text
 from bundles import make_bundle
@@ -76,8 +78,8 @@ def test_what_the_page_holds_adds_up_to_the_boot(tmp_path: Path) -> None:
     totals = boot.manifest.totals
     assert tree.row(0, named=True)["total_instructions"] == tree["self_instructions"].sum() == totals.instructions
     assert tree.row(0, named=True)["total_ns"] == tree["self_ns"].sum() == totals.virtual_ns
-    user = tree.filter(tree["function"] == "[user]")["total_instructions"].sum()
-    below_user = boot.processes()["user_instructions"].sum()
-    called = boot.table("system_calls").filter(boot.table("system_calls")["user_function"].is_not_null())
-    assert user == below_user + called["kernel_instructions"].sum()
-    assert page_user_functions(boot)["instructions"] == below_user
+    calls = boot.table("system_calls").filter(pl.col("user_function").is_not_null())["kernel_instructions"].to_list()
+    below_user = boot.processes()["user_instructions"].to_list()
+    user = tree.filter(pl.col("function") == "[user]")["total_instructions"].to_list()
+    assert sum(user) == sum(below_user) + sum(instructions or 0 for instructions in calls)
+    assert page_user_functions(boot)["instructions"] == sum(below_user)

@@ -1,4 +1,4 @@
-"""What each process executed by itself, as stacks: its user functions, the calls that they make, the rest of the kernel."""
+"""What each process executed by itself, as stacks: user functions, the calls that they make, the rest of the kernel."""
 
 from __future__ import annotations
 

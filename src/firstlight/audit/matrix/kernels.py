@@ -138,7 +138,7 @@ class _Client:
                 yield Package(package, words[1], suite)
 
     def download(self, offer: Package) -> list[Path]:
-        """The packages of a kernel: one, or from Linux 7 on more of the same release, with its image and its modules."""
+        """The packages of a kernel: one, or from Linux 7 on more of the same release for its image and its modules."""
         images = [name for name in self._dependencies(offer.name, offer.version) if name.startswith("linux-image-")]
         if not images:
             raise LabError(f"the package `{offer.name}` {offer.version} names no kernel")
