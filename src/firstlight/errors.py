@@ -94,6 +94,7 @@ def is_full(error: BaseException) -> bool:
 _EXTRAS = {
     "duckdb": "history",
     "ibis": "fleet",
+    "labgrid": "boards",
     "numpy": "statistics",
     "pydoe": "experiments",
     "scipy": "statistics",

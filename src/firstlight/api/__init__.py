@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from firstlight.api.histories import FoundVersion, anchor_history, bisect
     from firstlight.api.import_records import import_, import_all, import_batch
+    from firstlight.api.record_boards import BoardRecording, record_board
     from firstlight.api.record_boots import ask, calibrate, qemu_command, record, record_with, verify
     from firstlight.api.run_studies import new_study, recheck_study, run_study, studies
     from firstlight.api.set_up import Doctor, audit_boot, audit_matrix, doctor, image, image_path, images
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answers",
+    "BoardRecording",
     "Boot",
     "BundleError",
     "Captured",
@@ -148,6 +150,7 @@ __all__ = [
     "read_tuning",
     "recheck_study",
     "record",
+    "record_board",
     "record_with",
     "report",
     "reproduce_initcall",
@@ -180,6 +183,7 @@ _MODULES = {
     "query_fleet reproduce_initcall",
     "firstlight.api.histories": "FoundVersion anchor_history bisect",
     "firstlight.api.import_records": "import_ import_all import_batch",
+    "firstlight.api.record_boards": "BoardRecording record_board",
     "firstlight.api.record_boots": "ask calibrate qemu_command record record_with verify",
     "firstlight.api.set_up": "Doctor audit_boot audit_matrix doctor image image_path images",
     "firstlight.api.run_studies": "new_study recheck_study run_study studies",

@@ -10,10 +10,11 @@ import typer
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Append, ForceBundle, GuestCommand, Json, NewBundle
-from firstlight.errors import UnhealthyBootError
+from firstlight.errors import UnhealthyBootError, UsageError
 
 
 def record(
+    ctx: typer.Context,
     output: NewBundle = Path("boot.boot"),
     force: ForceBundle = False,
     kernel: Annotated[
@@ -125,6 +126,26 @@ def record(
             metavar="WORD", help="Additional QEMU argument (repeatable); options that break exactness are rejected."
         ),
     ] = None,
+    board: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="Boot a real board instead of QEMU: a board file (.toml), or a labgrid environment (.yaml).",
+        ),
+    ] = None,
+    repeat: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1000, help="With --board: number of boots, in the directory NAME.")
+    ] = 1,
+    warm_up: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=100,
+            help="With --board: boots before them that do not count (default: 1 of several).",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print QEMU's command line and stop.")] = False,
     json: Json = False,
 ) -> None:
@@ -141,7 +162,18 @@ def record(
       firstlight record --kernel bzImage --root-as squashfs-zstd -o d.boot
       firstlight record --no-profile -o e.boot
       firstlight record --rootfs debian --user-functions -o f.boot
+      firstlight record --board lab.toml --repeat 12 -o base
     """
+    if board is not None:
+        _check_for_board(ctx)
+        _record_board(
+            board, output, json=json, repeat=repeat, warm_up=warm_up, append=append, kernel=kernel, initrd=initrd,
+            rootfs=rootfs, force=force,
+        )  # fmt: skip
+        return
+    if repeat != 1 or warm_up is not None:
+        raise UsageError(f"`{'--repeat' if repeat != 1 else '--warm-up'}` is for boots of a board",
+                         hint="`--board FILE` names it; an exact boot needs no repeat")  # fmt: skip
     options = api.RecordOptions(
         output=output,
         force=force,
@@ -187,6 +219,43 @@ def record(
         _print_summary(boot)
     else:
         print(boot.directory)
+
+
+_OF_BOARDS = frozenset(
+    {"board", "output", "force", "repeat", "warm_up", "append", "kernel", "initrd", "rootfs", "json"}
+)
+
+
+def _check_for_board(ctx: typer.Context) -> None:
+    """Reject the options that no board has.
+
+    :raises UsageError: naming the first.
+    """
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        given = ctx.get_parameter_source(name)
+        if name not in _OF_BOARDS and given is not None and given.name == "COMMANDLINE":
+            hint = "what a board needs is in its file" if name in ("ready", "timeout_wall") else None
+            raise UsageError(f"`{parameter.opts[0]}` is not for boards", where="--board", hint=hint)
+
+
+def _record_board(
+    board: Path, output: Path, *, json: bool, repeat: int, warm_up: int | None, append: str, kernel: Path | None,
+    initrd: Path | None, rootfs: str | None, force: bool,
+) -> None:  # fmt: skip
+    recording = api.record_board(
+        board, output, repeat=repeat, warm_up=warm_up, append=append, kernel=kernel, initrd=initrd, rootfs=rootfs,
+        force=force, progress=True,
+    )  # fmt: skip
+    if json:
+        print_json({"boots": [str(boot) for boot in recording.boots], "events": recording.events})
+    else:
+        for boot in recording.boots:
+            print(boot)
+    if len(recording.boots) < repeat:
+        lost = repeat - len(recording.boots)
+        raise UnhealthyBootError(f"{lost} of {repeat} boots did not come up", where=str(board),
+                                 hint="the events above say why; the other boots are recorded")  # fmt: skip
 
 
 def _print_summary(boot: api.Boot) -> None:

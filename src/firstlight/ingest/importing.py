@@ -20,7 +20,7 @@ from firstlight.ingest.files.collected import Gathered
 from firstlight.ingest.files.copy import keep_file
 from firstlight.ingest.files.limits import IngestError, InputLimits
 from firstlight.ingest.files.names import readable
-from firstlight.ingest.manifest import finish_bundle
+from firstlight.ingest.manifest import Known, finish_bundle
 from firstlight.ingest.progress import ImportProgress
 from firstlight.ingest.select_boots import check_machines, chosen, left_out_boots
 from firstlight.ingest.unpack.compression import unpacked_name
@@ -50,6 +50,8 @@ class ImportOptions:
     marks: WantedMarks = ()
     """Marks that the user asks for, and the patterns of their lines."""
     limits: InputLimits = field(default_factory=InputLimits)
+    known: Known = field(default_factory=Known)
+    """What the records do not say."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def import_records(options: ImportOptions, progress: ImportProgress | None = Non
                 summary = records.write(record, boot, str(bundle), options.mixed, list(options.marks))
                 summary["missing"] += unchosen
                 _give_raw(staging / "raw", bundle / "raw", last=output == outputs[-1])
-                manifest = finish_bundle(bundle, gathered, outcomes, summary, words)
+                manifest = finish_bundle(bundle, gathered, outcomes, summary, words, options.known)
             written.append(Imported(output, manifest, summary, gathered.notes))
         return written
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from firstlight import _core
 from firstlight.bundle.manifest import (
@@ -65,16 +68,29 @@ def sources(gathered: Gathered, outcomes: Sequence[dict[str, Any]], summary: dic
     return listed
 
 
+@dataclass(frozen=True)
+class Known:
+    """What the records of a boot do not say, and who captured it knows."""
+
+    recipe: Described = field(default_factory=Described)
+    digests: Mapping[str, str | None] = field(default_factory=dict)
+    """Of what was booted."""
+    never_ready: str | None = None
+    """Why the boot did not become ready."""
+
+
 def finish_bundle(
     bundle: Path,
     gathered: Gathered,
     outcomes: Sequence[dict[str, Any]],
     summary: dict[str, Any],
     words: Sequence[str],
+    known: Known,
 ) -> Manifest:
     """Write the manifest of a bundle whose tables are written.
 
     :param words: the command line that makes it again.
+    :param known: what the records do not say.
     """
     not_taken = gathered.missing()
     missing = summary["missing"] + not_taken
@@ -82,6 +98,9 @@ def finish_bundle(
     if len(missing) > _MISSING:
         reasons.append(f"{len(missing) - _MISSING} more reasons, which the sources name")
     failure = _panic(bundle)
+    if failure is None and known.never_ready is not None:
+        lines = pl.scan_parquet(bundle / "log.parquet").select("text").tail(_TAIL).collect()["text"].to_list()
+        failure = Failure(reason=FailureReason.NEVER_READY, detail=known.never_ready, console_tail=lines)
     manifest = Manifest(
         schema_version=SCHEMA_VERSION,
         tool=Tool(name="firstlight", version=VERSION),
@@ -89,8 +108,8 @@ def finish_bundle(
         status="complete" if failure is None else "failed",
         failure=failure,
         clock=Clock(kind="imported", unit="ns", origin=summary["origin"]),
-        recipe=Described(),
-        digests={},
+        recipe=known.recipe,
+        digests=dict(known.digests),
         versions={},
         completeness=Completeness(
             complete=not missing,

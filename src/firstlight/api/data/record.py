@@ -29,6 +29,13 @@ class Planned(TypedDict):
     command: str
 
 
+class BoardRecorded(TypedDict):
+    """`firstlight record --board`: the bundles of boots that came up, and what went wrong."""
+
+    boots: list[str]
+    events: list[str]
+
+
 class LogLines(TypedDict):
     """Lines of the log, and those left out because another record has them."""
 

@@ -29,19 +29,29 @@ class StampingReader:
         self.priority: int | None = None
         """Its real-time priority; none where the system does not allow one."""
         self._descriptor = descriptor
+        self._poll: select.poll | None = None
         self._stop = threading.Event()
         self._started = threading.Event()
         self._thread = threading.Thread(target=self._run, name="capture", daemon=True)
 
     def start(self) -> None:
-        """Begin to read; the priority is known afterwards."""
-        self._thread.start()
-        self._started.wait()
+        """Begin to read, unless it reads already; the priority is known afterwards."""
+        if not self._started.is_set():
+            self._thread.start()
+            self._started.wait()
 
     def stop(self) -> None:
         """End reading; what was read before stays in `chunks`."""
         self._stop.set()
-        self._thread.join()
+        if self._started.is_set():
+            self._thread.join()
+
+    def next_chunk(self, seconds: float) -> Chunk | None:
+        """The next chunk; none when nothing comes within some time."""
+        try:
+            return self.chunks.get(block=seconds > 0, timeout=seconds)
+        except queue.Empty:
+            return None
 
     def _run(self) -> None:
         try:
@@ -50,18 +60,25 @@ class StampingReader:
         except OSError:
             self.priority = None
         self._started.set()
-        poll = select.poll()
-        poll.register(self._descriptor, select.POLLIN)
         while not self._stop.is_set():
-            if not poll.poll(_LOOK_S * 1000):
+            content = self._read()
+            if content is None:
                 continue
-            try:
-                content = os.read(self._descriptor, _MOST_BYTES)
-            except BlockingIOError:
-                continue
-            except OSError:
-                # The other side of a pseudo-terminal was closed, or an adapter was unplugged.
-                content = b""
             self.chunks.put((now_ns(), content))
             if not content:
                 return
+
+    def _read(self) -> bytes | None:
+        """What came; nothing yet, or no bytes at the end of the console."""
+        if self._poll is None:
+            self._poll = select.poll()
+            self._poll.register(self._descriptor, select.POLLIN)
+        if not self._poll.poll(_LOOK_S * 1000):
+            return None
+        try:
+            return os.read(self._descriptor, _MOST_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError:
+            # The other side of a pseudo-terminal was closed, or an adapter was unplugged.
+            return b""

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import re
-import signal
-import subprocess
-import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
 from firstlight._core import Pattern
 from firstlight.errors import LabError
 from firstlight.lab.capture.file import CaptureFile
+from firstlight.lab.capture.power import Switch, command_switch
 from firstlight.lab.capture.reader import StampingReader
 from firstlight.lab.capture.self_test import StampError, stamp_error
 from firstlight.lab.capture.source import Source, open_source
@@ -58,6 +55,24 @@ class CaptureOptions:
     timeout_s: float = 120.0
 
 
+@dataclass(frozen=True)
+class SessionOptions:
+    """How one boot is captured from a console that is open."""
+
+    ready: Pattern | None = None
+    timeout_s: float = 120.0
+    switch_on: Switch | None = None
+    switch_off: Switch | None = None
+    power_s: float = _POWER_S
+    """How long switching may take, in seconds."""
+    off_s: float = 0.0
+    """How long the power stays off, in seconds."""
+    attempts: int = 1
+    """Power cycles until the board is given up."""
+    loader: Callable[[Console], None] | None = None
+    """Talks to the boot loader after power-on."""
+
+
 @dataclass
 class CaptureOutcome:
     """What came of a capture."""
@@ -67,6 +82,8 @@ class CaptureOutcome:
     error: StampError | None = None
     """The error of its stamps, measured before it began."""
     warnings: list[str] = field(default_factory=list)
+    power_cycles: int = 0
+    """How often the power was switched on."""
 
 
 def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
@@ -75,24 +92,44 @@ def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
     :param path: the file, which does not exist.
     :raises LabError: when the console cannot be opened, the power cannot be switched on, or nothing was printed.
     """
-    outcome = CaptureOutcome()
     source = open_source(options.source, options.command, options.baud)
     try:
         # A command prints from its start: nothing can be measured first.
-        if not options.command:
-            outcome.error = stamp_error(options.baud, quick=True)
-        with CaptureFile(path) as file:
-            reader = StampingReader(source.descriptor)
-            reader.start()
-            try:
-                file.setup(_about(source, reader, outcome))
-                _Session(options, outcome, file, reader).run()
-            finally:
-                reader.stop()
-                if outcome.size_bytes == 0:
-                    path.unlink()
+        error = None if options.command else stamp_error(options.baud, quick=True)
+        switch = None if options.power is None else command_switch(options.power)
+        session = SessionOptions(options.ready, options.timeout_s, switch, power_s=min(_POWER_S, options.timeout_s))
+        return capture_from(source, StampingReader(source.descriptor), session, path, error)
     finally:
         source.close()
+
+
+def capture_from(
+    source: Source,
+    reader: StampingReader,
+    options: SessionOptions,
+    path: Path,
+    error: StampError | None,
+    about: Mapping[str, object] | None = None,
+) -> CaptureOutcome:
+    """Capture one boot from an open console into a file.
+
+    :param reader: of the console; it is started and stopped here.
+    :param error: the measured error of stamps.
+    :param about: further facts of the boot.
+    :raises LabError: when the power cannot be switched on, or nothing was printed.
+    """
+    outcome = CaptureOutcome(error=error)
+    with CaptureFile(path) as file:
+        reader.start()
+        try:
+            file.setup({**_about(source, reader, outcome), **(about or {})})
+            Console(options, outcome, file, reader, source).run()
+            if options.switch_on is not None:
+                file.setup({"power_cycles": outcome.power_cycles})
+        finally:
+            reader.stop()
+            if outcome.size_bytes == 0:
+                path.unlink()
     if outcome.size_bytes == 0:
         hint = "check the port, the cable and the power; the kernel needs `console=` for this port"
         raise LabError(f"nothing was printed ({outcome.ended})", where=source.name, hint=hint)
@@ -105,6 +142,7 @@ def _about(source: Source, reader: StampingReader, outcome: CaptureOutcome) -> d
         "source": source.name,
         "baud": source.baud,
         "clock": "CLOCK_MONOTONIC_RAW",
+        "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "priority": "normal" if reader.priority is None else f"SCHED_FIFO {reader.priority}",
         "stamp_error_p99_ns": None if error is None else error.p99_ns,
         "stamp_error_max_ns": None if error is None else error.max_ns,
@@ -121,21 +159,30 @@ def _latency_timer(port: str) -> str | None:
         return None
 
 
-class _Session:
+class Console:
+    """The console of a board during one boot: what is read is written down, whoever waits for it."""
+
     def __init__(
-        self, options: CaptureOptions, outcome: CaptureOutcome, file: CaptureFile, reader: StampingReader
+        self,
+        options: SessionOptions,
+        outcome: CaptureOutcome,
+        file: CaptureFile,
+        reader: StampingReader,
+        source: Source,
     ) -> None:
         self._options, self._outcome, self._file, self._reader = options, outcome, file, reader
+        self._source = source
         self._line = b""
+        self._awaited = b""
         self._odd = 0
         self._closed = False
+        self._ready = False
 
     def run(self) -> None:
+        """Capture the boot, with as many power cycles as it may take."""
         outcome = self._outcome
         try:
-            if self._options.power is not None:
-                self._power_on(self._options.power)
-            outcome.ended = self._until_ready()
+            outcome.ended = self._boot()
         except KeyboardInterrupt:
             outcome.ended = Ended.INTERRUPTED
         except LabError:
@@ -145,53 +192,105 @@ class _Session:
         self._listen(0)
         self._file.event(f"end {outcome.ended}")
         if outcome.size_bytes >= _SOME_BYTES and self._odd > _GARBAGE * outcome.size_bytes:
-            share = 100 * self._odd / outcome.size_bytes
-            outcome.warnings.append(
-                f"{share:.0f} % of the bytes are garbage: {self._options.baud} is probably not the baud rate"
+            share, rate = 100 * self._odd / outcome.size_bytes, self._source.baud or "its rate"
+            outcome.warnings.append(f"{share:.0f} % of the bytes are garbage: {rate} is probably not the baud rate")
+
+    def expect(self, pattern: str, timeout_s: float) -> bytes:
+        """Wait for a text on the console, from where the last wait ended.
+
+        :param pattern: a regular expression of Python on bytes.
+        :param timeout_s: how long, in seconds.
+        :returns: the match.
+        :raises LabError: when it does not come.
+        """
+        wanted, end = re.compile(pattern.encode()), time.monotonic() + timeout_s
+        while (found := wanted.search(self._awaited)) is None:
+            left = end - time.monotonic()
+            if left <= 0 or self._closed:
+                raise LabError(f"the console did not print `{pattern}` within {timeout_s:g} s", where=self._source.name)
+            self._listen(min(left, _LOOK_S))
+        self._awaited = self._awaited[found.end() :]
+        return found[0]
+
+    def take(self, timeout_s: float) -> bytes:
+        """What was printed since the last wait; if nothing was, wait for it."""
+        end = time.monotonic() + timeout_s
+        while not self._awaited and not self._closed and (left := end - time.monotonic()) > 0:
+            self._listen(left)
+        taken, self._awaited = self._awaited, b""
+        return taken
+
+    def send(self, content: bytes) -> None:
+        """Type on the console.
+
+        :raises LabError: when the console cannot be written.
+        """
+        self._source.write(content)
+
+    def _boot(self) -> Ended:
+        options = self._options
+        for attempt in range(1, options.attempts + 1):
+            last = attempt == options.attempts
+            try:
+                if options.switch_on is not None:
+                    self._power_on(options.switch_on)
+                if options.loader is not None:
+                    self._awaited = b""
+                    options.loader(self)
+                ended = self._until_ready()
+            except LabError as error:
+                if last:
+                    raise
+                self._outcome.warnings.append(f"power cycle {attempt} of {options.attempts}: {error}")
+                self._file.event(f"failed {attempt}")
+                continue
+            if ended is not Ended.TIMEOUT or last:
+                return ended
+            self._outcome.warnings.append(
+                f"power cycle {attempt} of {options.attempts}: the board hung for {options.timeout_s:g} s"
             )
+            self._file.event(f"hang {attempt}")
+        return Ended.TIMEOUT
 
     def _until_ready(self) -> Ended:
         end = time.monotonic() + self._options.timeout_s
         while (left := end - time.monotonic()) > 0:
-            if self._listen(min(left, _LOOK_S)):
+            # The boot loader's dialogue may have gone on to the line.
+            if self._ready or self._listen(min(left, _LOOK_S)):
                 self._listen_for(_LISTEN_S)
                 return Ended.READY
             if self._closed:
                 return Ended.CLOSED
         return Ended.TIMEOUT
 
-    def _power_on(self, command: str) -> None:
+    def _power_on(self, switch_on: Switch) -> None:
+        limit = self._options.power_s
+        if self._options.switch_off is not None:
+            self._options.switch_off(limit)
+            self._pass_over(self._options.off_s)
+        before = self._outcome.size_bytes
         self._listen_for(_LISTEN_S)
-        if before := self._outcome.size_bytes:
+        if before := self._outcome.size_bytes - before:
             self._outcome.warnings.append(
                 f"the board printed {before} bytes before power-on: it was running, or boots by itself"
             )
-        self._line = b""
+        self._line, self._ready = b"", False
         self._file.event("power_on_begin")
-        limit = min(_POWER_S, self._options.timeout_s)
-        # A file and no pipe: what the command leaves running does not hold it open.
-        with tempfile.TemporaryFile() as said:
-            process = subprocess.Popen(
-                ["/bin/sh", "-c", command],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                start_new_session=True,
-            )
-            try:
-                process.wait(limit)
-            except subprocess.TimeoutExpired:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                hint = "check that the relay answers"
-                raise LabError(f"the power command did not end within {limit:g} s", where=command, hint=hint) from None
+        self._outcome.power_cycles += 1
+        try:
+            switch_on(limit)
+        finally:
             self._file.event("power_on_end")
-            if process.returncode != 0:
-                said.seek(0)
-                last = said.read(_MOST_LINE).decode(errors="replace").strip().splitlines()[-1:]
-                message = ": ".join([f"the power command failed with exit code {process.returncode}", *last])
-                raise LabError(message, where=command, hint="run it by hand; the relay may not answer")
+
+    def _pass_over(self, seconds: float) -> None:
+        """What comes while the power goes off belongs to what ran before."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and not self._closed:
+            try:
+                _, content = self._reader.chunks.get(timeout=left)
+            except queue.Empty:
+                return
+            self._closed = not content
 
     def _listen_for(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -213,7 +312,9 @@ class _Session:
             self._file.data(time_ns, content)
             self._outcome.size_bytes += len(content)
             self._odd += len(content.translate(None, _TEXT))
+            self._awaited = (self._awaited + content)[-_MOST_LINE:]
             found |= self._is_ready(content)
+            self._ready |= found
             wait = 0
         return found
 

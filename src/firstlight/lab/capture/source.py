@@ -31,14 +31,34 @@ class Source:
     descriptor: int
     baud: int | None
     close: Callable[[], None]
+    writable: bool = False
+    typed: Callable[[bytes], object] | None = None
+    """What takes the bytes, where no descriptor does."""
+
+    def write(self, content: bytes) -> None:
+        """Type on the console.
+
+        :raises LabError: when it was opened for reading, or the line is cut.
+        """
+        if not self.writable:
+            raise LabError("this console can only be read", where=self.name, hint="use a port or `tcp://HOST:PORT`")
+        try:
+            if self.typed is not None:
+                self.typed(content)
+                return
+            while content:
+                content = content[os.write(self.descriptor, content) :]
+        except OSError as error:
+            raise LabError(f"the console cannot be written: {error.strerror}", where=self.name) from error
 
 
-def open_source(name: str, command: Sequence[str], baud: int) -> Source:
+def open_source(name: str, command: Sequence[str], baud: int, *, writing: bool = False) -> Source:
     """Open a console.
 
     :param name: a serial port, `tcp://HOST:PORT`, `pty`, or `-` for standard input; empty with a command.
     :param command: a command whose output is the console.
     :param baud: the rate of a serial port, in bits per second.
+    :param writing: open a serial port for writing, too.
     :raises UsageError: for a rate or an address that cannot be.
     :raises LabError: when it cannot be opened.
     """
@@ -50,7 +70,7 @@ def open_source(name: str, command: Sequence[str], baud: int) -> Source:
         return _of_pty(baud)
     if name.startswith("tcp://"):
         return _of_tcp(name)
-    return _of_port(name, baud)
+    return _of_port(name, baud, writing)
 
 
 def _of_command(command: Sequence[str]) -> Source:
@@ -109,15 +129,15 @@ def _of_tcp(name: str) -> Source:
         raise LabError(f"cannot connect: {error.strerror or error}", where=name, hint=hint) from error
     connection.setblocking(True)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return Source(name, connection.fileno(), None, connection.close)
+    return Source(name, connection.fileno(), None, connection.close, writable=True)
 
 
-def _of_port(name: str, baud: int) -> Source:
+def _of_port(name: str, baud: int, writing: bool) -> Source:
     rate = getattr(termios, f"B{baud}", None)
     if rate is None or baud <= 0:
         raise UsageError(f"no serial port has the rate {baud}", hint="such as `--baud 115200`")
     try:
-        port = os.open(name, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        port = os.open(name, (os.O_RDWR if writing else os.O_RDONLY) | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except PermissionError as error:
         hint = "`sudo usermod -a -G dialout $USER`, and log in again"
         raise LabError("no permission to read the port", where=name, hint=hint) from error
@@ -141,4 +161,4 @@ def _of_port(name: str, baud: int) -> Source:
         os.close(port)
         raise LabError(f"the port cannot be set up: {error.args[-1]}", where=name) from error
     os.set_blocking(port, True)
-    return Source(name, port, baud, lambda: os.close(port))
+    return Source(name, port, baud, lambda: os.close(port), writable=writing)

@@ -1,0 +1,1 @@
+"""Boots of real boards: a session of them, experiments on them."""

@@ -1,0 +1,1 @@
+"""Boards of a lab: their power, console, boot loader and what is deployed to them."""

@@ -1,0 +1,224 @@
+"""What Firstlight adds to labgrid: a console that is stamped when its bytes arrive, and a strategy that boots once.
+
+Both work in every environment of labgrid: `imports: [firstlight.lab.board.labgrid_drivers]` makes them known to it.
+"""
+
+from __future__ import annotations
+
+import enum
+import time
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attr
+import pexpect
+import serial
+from labgrid import target_factory
+from labgrid.driver.common import Driver
+from labgrid.driver.consoleexpectmixin import ConsoleExpectMixin
+from labgrid.protocol import ConsoleProtocol
+from labgrid.resource import SerialPort
+from labgrid.step import step
+from labgrid.strategy import Strategy, StrategyError
+from labgrid.util.proxy import proxymanager
+
+from firstlight.errors import LabError
+from firstlight.lab.board.loader import Loader
+from firstlight.lab.capture.reader import StampingReader
+from firstlight.lab.capture.source import Source, open_source
+
+if TYPE_CHECKING:
+    from firstlight.lab.capture.session import Console
+
+_LOOK_S = 0.1
+
+
+class _TelnetReader(StampingReader):
+    """Reads a port behind RFC 2217, whose bytes pyserial takes out of the telnet stream.
+
+    A stamp is late by pyserial's own thread; where the exporter offers it, `protocol: raw` is better.
+    """
+
+    def __init__(self, port: serial.SerialBase) -> None:
+        super().__init__(-1)
+        self._port = port
+
+    def _read(self) -> bytes | None:
+        try:
+            return self._port.read(max(1, self._port.in_waiting)) or None
+        except (serial.SerialException, OSError):
+            return b""
+
+
+@target_factory.reg_driver
+@attr.s(eq=False)
+class StampedSerialDriver(ConsoleExpectMixin, Driver, ConsoleProtocol):  # type: ignore[misc]
+    """labgrid's `SerialDriver`, whose bytes a thread with real-time priority reads and stamps at once.
+
+    While Firstlight captures a boot, whoever waits for a text on the console reads it from the capture.
+    """
+
+    bindings: ClassVar = {"port": {"SerialPort", "NetworkSerialPort"}}
+
+    txdelay: float = attr.ib(default=0.0, converter=float)
+    txchunk: int = attr.ib(default=1, validator=attr.validators.instance_of(int))
+    timeout: float = attr.ib(default=3.0, converter=float)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        self._source: Source | None = None
+        self._reader: StampingReader | None = None
+        self._capture: Console | None = None
+        self._left = b""
+
+    def on_activate(self) -> None:
+        """Open the port."""
+        self._left = b""
+        if isinstance(self.port, SerialPort):
+            self._source = open_source(self.port.port, (), self.port.speed, writing=True)
+        else:
+            host, port = proxymanager.get_host_and_port(self.port)
+            if self.port.protocol == "raw":
+                self._source = open_source(f"tcp://{host}:{port}", (), self.port.speed)
+            else:
+                self._source, self._reader = _telnet(host, port, self.port.speed, self.timeout)
+                return
+        self._reader = StampingReader(self._source.descriptor)
+
+    def on_deactivate(self) -> None:
+        """Close the port."""
+        if self._reader is not None:
+            self._reader.stop()
+        if self._source is not None:
+            self._source.close()
+        self._source = self._reader = None
+
+    @Driver.check_active  # type: ignore[untyped-decorator]
+    def opened(self) -> tuple[Source, StampingReader]:
+        """The open console and its reader, for a capture."""
+        assert self._source is not None
+        assert self._reader is not None
+        return self._source, self._reader
+
+    def attach(self, capture: Console | None) -> None:
+        """Read from a capture from now on; without one, from the port."""
+        self._capture, self._left = capture, b""
+        # What an earlier boot printed is no answer of this one.
+        self._expect.buffer = b""
+
+    def _read(self, size: int = 1, timeout: float = 0.0, max_size: int | None = None) -> bytes:
+        end = time.monotonic() + timeout
+        while not self._left:
+            wait = max(0.0, min(end - time.monotonic(), _LOOK_S))
+            self._left = self._take(wait)
+            if not self._left and time.monotonic() >= end:
+                raise pexpect.TIMEOUT(f"nothing was printed for {timeout:.2f} s")
+        taken = self._left[: max_size or len(self._left)]
+        self._left = self._left[len(taken) :]
+        return taken
+
+    def _take(self, seconds: float) -> bytes:
+        if self._capture is not None:
+            return self._capture.take(seconds)
+        assert self._reader is not None
+        self._reader.start()
+        chunk = self._reader.next_chunk(seconds)
+        return b"" if chunk is None else chunk[1]
+
+    def _write(self, data: bytes) -> int:
+        assert self._source is not None
+        self._source.write(data)
+        return len(data)
+
+
+def _telnet(host: str, port: int, speed: int, timeout: float) -> tuple[Source, StampingReader]:
+    name = f"rfc2217://{host}:{port}"
+    try:
+        opened = serial.serial_for_url(f"{name}?ign_set_control&timeout={timeout}", baudrate=speed, timeout=0.2)
+    except serial.SerialException as error:
+        hint = "check that the exporter runs, and that no other program is connected"
+        raise LabError(f"cannot connect: {error}", where=name, hint=hint) from error
+    return Source(name, -1, speed, opened.close, writable=True, typed=opened.write), _TelnetReader(opened)
+
+
+class Status(enum.Enum):
+    """What a board can be brought to."""
+
+    unknown = 0
+    off = 1
+    on = 2
+    ready = 3
+
+
+@target_factory.reg_driver
+@attr.s(eq=False)
+class BootTimingStrategy(Strategy):  # type: ignore[misc]
+    """Boots a board once: off, console, on, the boot loader, ready.
+
+    A lab derives its own from it: `deploy` brings other software onto the board, and `load` talks to the boot loader.
+    Whatever they raise ends one boot and not the session.
+    """
+
+    bindings: ClassVar = {"power": "PowerProtocol", "console": "ConsoleProtocol"}
+
+    ready: str = attr.ib(validator=attr.validators.instance_of(str))
+    timeout: float = attr.ib(default=120.0, converter=float)
+    off_s: float = attr.ib(default=3.0, converter=float)
+    power_timeout: float = attr.ib(default=30.0, converter=float)
+    attempts: int = attr.ib(default=3, validator=attr.validators.instance_of(int))
+    marks: dict[str, str] = attr.ib(factory=dict, validator=attr.validators.instance_of(dict))
+    deploy_command: str | None = attr.ib(default=None)
+    loader: dict[str, Any] | None = attr.ib(default=None)
+    status: Status = attr.ib(default=Status.unknown)
+
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        self.append = ""
+
+    @step(args=["status"])  # type: ignore[untyped-decorator]
+    def transition(self, status: Status | str) -> None:
+        """Bring the board to a state."""
+        wanted = Status[status] if isinstance(status, str) else status
+        if wanted is Status.off:
+            self.target.activate(self.power)
+            self.power.off()
+            time.sleep(self.off_s)
+        elif wanted is Status.on:
+            self.target.activate(self.power)
+            self.target.activate(self.console)
+            self.power.on()
+        elif wanted is Status.ready:
+            self.transition(Status.off)
+            self.transition(Status.on)
+            self.load()
+            self.console.expect(self.ready, timeout=self.timeout)
+        else:
+            raise StrategyError(f"no transition to {wanted}")
+        self.status = wanted
+
+    def deploy(self, arm: dict[str, str]) -> None:
+        """Make the next boots those of an arm; a derived strategy overrides it.
+
+        :param arm: the variables that the command of a board file has, such as `FIRSTLIGHT_KERNEL`.
+        """
+
+    def load(self) -> None:
+        """Talk to the boot loader after power-on; a derived strategy overrides it."""
+        if self.loader is not None and self.append:
+            Loader.model_validate(self.loader).talk(_Typed(self.console), self.append)
+
+
+class _Typed:
+    """A console of labgrid for the dialogue with a boot loader."""
+
+    def __init__(self, console: Any) -> None:
+        self._console = console
+
+    def expect(self, pattern: str, timeout_s: float) -> bytes:
+        try:
+            _, _, match, _ = self._console.expect(pattern, timeout=timeout_s)
+        except pexpect.TIMEOUT:
+            raise LabError(f"the console did not print `{pattern}` within {timeout_s:g} s") from None
+        return bytes(match[0])
+
+    def send(self, content: bytes) -> None:
+        self._console.write(content)
