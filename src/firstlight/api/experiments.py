@@ -64,6 +64,7 @@ def run_experiment(
 
     Example: ``[cell.time for cell in firstlight.run_experiment("pty.toml").cells]``.
     """
+    from firstlight.experiment.board_runner import run_on_board
     from firstlight.experiment.results import read_results
     from firstlight.experiment.runner import run
     from firstlight.experiment.schedule import prepare
@@ -71,7 +72,10 @@ def run_experiment(
     prepared, shown = _prepared(prepare, plan, output, progress), run_progress(progress)
     for note in prepared.notes:
         shown.note(note)
-    run(prepared, shown, jobs)
+    if prepared.board is None:
+        run(prepared, shown, jobs)
+    else:
+        run_on_board(prepared, shown)
     return read_results(prepared.store.path)
 
 

@@ -106,6 +106,8 @@ class ExperimentPlan(PlanSection):
 
     title: str = Field(default="", description="for people")
     mode: Literal["exact", "live"] = Field(default="exact", description="how boots are recorded")
+    board: str | None = Field(default=None, description="boot this board instead of QEMU: a board file, or labgrid's")
+    warm_up: int | None = Field(default=None, ge=0, le=100, description="of a board: first boots that do not count")
     repeats: int | None = Field(default=None, ge=1, le=1000, description="boots of each cell")
     seed: int | None = Field(default=None, ge=0, description="of the random order; default: drawn and recorded")
     canary: bool = Field(default=True, description="exact mode: boot the first cell twice, to see that it is exact")
@@ -132,8 +134,20 @@ class ExperimentPlan(PlanSection):
             names.add(part.name)
         return parts
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_board(cls, data: Any) -> Any:
+        """A board has one mode."""
+        if isinstance(data, dict) and data.get("board") is not None:
+            if data.get("mode", "live") != "live":
+                raise ValueError("boots of a board vary: leave out `mode`")
+            return {**data, "mode": "live"}
+        return data
+
     @model_validator(mode="after")
     def _fits(self) -> Self:
+        if self.board is None and self.warm_up is not None:
+            raise ValueError("`warm-up` is for boots of a `board`")
         if self.arms and self.factors:
             raise ValueError("a plan has arms or factors, not both")
         if not self.arms and not self.factors:
@@ -152,6 +166,11 @@ class ExperimentPlan(PlanSection):
             if stage.of is not None and stage.of not in names[:place]:
                 raise ValueError(f"stage `{stage.name}` is of `{stage.of}`, which is no stage above it")
         return self
+
+    @property
+    def warm_up_boots(self) -> int:
+        """How many boots of a board come before those that count: the first ones of a cold board differ."""
+        return 0 if self.board is None else 1 if self.warm_up is None else self.warm_up
 
     @property
     def boots_per_cell(self) -> int:

@@ -13,6 +13,7 @@ from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.comparison.known_bands import KnownBand, band_for
 from firstlight.errors import FirstlightError
+from firstlight.experiment.boards.session import event_notes
 from firstlight.experiment.cell_result import CellResult, OneBoot
 from firstlight.experiment.health import sick
 from firstlight.experiment.no_effect import without_effect
@@ -108,6 +109,8 @@ def read_results(path: Path) -> Results:
     if missing:
         lacking = "1 boot is" if missing == 1 else f"{missing} boots are"
         notes.append(f"{lacking} lacking: `firstlight experiment run` goes on")
+    if plan.board is not None:
+        notes += event_notes(path)
     if plan.mode == "exact":
         notes += without_effect(plan, cells, facts_of)
     spans = {(each.first, each.last) for cell in cells for each in cell.counted}

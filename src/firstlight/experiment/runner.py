@@ -66,7 +66,7 @@ def run(prepared: Prepared, progress: RunProgress, jobs: int | None = None) -> S
     store = prepared.store
     store.path.mkdir(parents=True, exist_ok=True)
     with interruptible(), store.locked():
-        _sweep(store.path)
+        sweep(store.path)
         store.write(prepared.state, prepared.text)
         exact = prepared.plan.mode == "exact"
         lacking = [boot for boot in prepared.boots() if not store.has(prepared.state.cells[boot[0]], boot[1])]
@@ -197,7 +197,7 @@ def memory_available() -> int:
         return 1 << 62
 
 
-def _sweep(path: Path) -> None:
+def sweep(path: Path) -> None:
     """Remove what copies left that were killed; recordings sweep after themselves."""
     for left in path.glob("*/.*.copy"):
         shutil.rmtree(left, ignore_errors=True)

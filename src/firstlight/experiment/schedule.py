@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 import random
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from firstlight.bundle.key import key_of_described
 from firstlight.cache import NotCachedError, only_cached
 from firstlight.errors import FirstlightError
+from firstlight.experiment.boards.arms import arm_for
+from firstlight.experiment.boards.session import described
 from firstlight.experiment.cell_options import options_for
+from firstlight.experiment.change import combine
 from firstlight.experiment.design import Cell, cells_of
 from firstlight.experiment.plan import ExperimentPlan, parse_plan
 from firstlight.experiment.plan_parser import read_text
 from firstlight.experiment.randomize import blocks
 from firstlight.experiment.store import PLAN, STATE, CellState, State, Store
+from firstlight.lab.board.board import Arm, Board, check_arm
+from firstlight.lab.board.open import open_board
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import resolve
@@ -46,6 +52,10 @@ class Prepared:
     options: list[RecordOptions]
     """Of each cell."""
     notes: list[str]
+    board: Board | None = None
+    """What boots, instead of QEMU."""
+    arms: list[Arm] = field(default_factory=list)
+    """Of each cell, what the board boots."""
 
     def boots(self) -> list[tuple[int, int]]:
         """Every boot that belongs to it: cell and repeat."""
@@ -87,10 +97,12 @@ def prepare_plan(
     progress: Progress | None = None,
     *,
     dry_run: bool = False,
+    board: Board | None = None,
 ) -> Prepared:
     """The same for a plan that was made of what the file says.
 
     :param text: the file's.
+    :param board: the board to boot; by default the one that the plan names.
     :raises FirstlightError: when an input or the directory cannot be.
     """
     progress = progress or SilentProgress()
@@ -98,14 +110,23 @@ def prepare_plan(
     store = Store(directory_of(plan_file, output))
     former = _former(store)
     folder = plan_file.absolute().parent
-    options, states = [], []
+    if plan.board is not None and board is None:
+        board = open_board(folder / plan.board)
+    options, states, arms = [], [], []
     for number, cell in enumerate(cells):
         progress.step(f"looking at the inputs of {cell.name} ({number + 1} of {len(cells)})")
         try:
             bundle = store.path.absolute() / cell.directory / "1.boot"
             with only_cached() if dry_run else nullcontext():
-                chosen = options_for(plan, cell, folder, bundle, progress)
-                key = key_of_inputs(resolve(chosen, progress, dry_run=dry_run))
+                if board is not None:
+                    arm = arm_for(plan, cell.name, combine(plan.base, cell.change), folder, progress)
+                    check_arm(board, arm)
+                    arms.append(arm)
+                    chosen = RecordOptions(output=bundle, append=arm.append, live=True)
+                    key = key_of_described(*described(board, arm))
+                else:
+                    chosen = options_for(plan, cell, folder, bundle, progress)
+                    key = key_of_inputs(resolve(chosen, progress, dry_run=dry_run))
         except NotCachedError:
             chosen, key = RecordOptions(output=bundle, append=cell.change.append), ""
         except FirstlightError as error:
@@ -124,7 +145,8 @@ def prepare_plan(
         canary=0 if plan.canary and plan.mode == "exact" and repeats == 1 else None,
         cells=states,
     )
-    return Prepared(store, plan, text, state, options, [*unusual_marks(plan), *_notes(plan, cells, states)])
+    notes = [] if board is not None else [*unusual_marks(plan), *_notes(plan, cells, states)]
+    return Prepared(store, plan, text, state, options, notes, board, arms)
 
 
 def _former(store: Store) -> State | None:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from firstlight.bundle.boot import Boot
-from firstlight.bundle.open import read_manifest
+from firstlight.bundle.open import open as open_boot
 from firstlight.comparison.common.arms import BootSet, Excluded
 from firstlight.errors import FirstlightError
 from firstlight.stats.estimate import Floats
@@ -20,6 +20,7 @@ from firstlight.stats.estimate import Floats
 How = Literal["auto", "names", "none"]
 #: Of the boots of the smaller arm so many have a partner next to them in time, or the arms were not recorded in turns.
 _LEAST_PAIRED = 0.75
+_STARTED_AT = "capture.started_at"
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -96,8 +97,7 @@ def pair(a: BootSet, b: BootSet, how: How = "auto") -> Pairing:
 def _members(a: BootSet, b: BootSet) -> list[_Member]:
     members = []
     for number, arm in enumerate((a, b)):
-        members += [_Member(number, boot.directory, boot, "", _instant(boot.manifest.recorded_at, boot.manifest.mode))
-                    for boot in arm.boots]  # fmt: skip
+        members += [_Member(number, boot.directory, boot, "", _instant(boot)) for boot in arm.boots]
         for each in arm.excluded:
             members.append(_Member(number, each.path, None, each.reason, _instant_of(each.path)))
     return members
@@ -105,16 +105,16 @@ def _members(a: BootSet, b: BootSet) -> list[_Member]:
 
 def _instant_of(path: Path) -> datetime | None:
     try:
-        manifest = read_manifest(path)
+        return _instant(open_boot(path))
     except FirstlightError:
         return None
-    return _instant(manifest.recorded_at, manifest.mode)
 
 
-def _instant(text: str, mode: str) -> datetime | None:
-    """When a boot was; of an imported one the manifest only tells when it was imported."""
-    if mode == "imported":
-        return None
+def _instant(boot: Boot) -> datetime | None:
+    """When a boot was. The manifest of an imported one only has when it was imported; a capture says it itself."""
+    text = boot.manifest.recorded_at
+    if boot.manifest.mode == "imported":
+        text = boot.fact_values().get(_STARTED_AT, "")
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

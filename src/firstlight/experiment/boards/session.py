@@ -17,6 +17,7 @@ from firstlight.ingest.importing import ImportOptions, import_records
 from firstlight.ingest.manifest import Known
 from firstlight.lab.board.board import Arm, Board
 from firstlight.lab.capture.session import CaptureOutcome, Ended
+from firstlight.quantities import joined
 from firstlight.recipe.described import Described
 
 #: After so many boots in a row without one the board is taken for broken.
@@ -126,6 +127,28 @@ class BoardSession:
         # What cannot be written down is on the terminal.
         with suppress(OSError), (self._folder / EVENTS).open("a", encoding="utf-8") as file:
             file.write(json.dumps(event) + "\n")
+
+
+def event_notes(folder: Path) -> list[str]:
+    """What was unusual in a session, in a line each: boots that did not come up, and those that took power cycles.
+
+    A line of the list that cannot be read is left out.
+    """
+    lost, cycled = [], []
+    with suppress(OSError):
+        for line in (folder / EVENTS).read_text(encoding="utf-8", errors="replace").splitlines():
+            with suppress(ValueError, TypeError, KeyError):
+                event = json.loads(line)
+                if not event["came_up"]:
+                    lost.append(str(event["bundle"]))
+                elif event["power_cycles"] > 1:
+                    cycled.append(f"{event['bundle']} ({event['power_cycles']})")
+    notes = []
+    if lost:
+        notes.append(f"{len(lost)} boots of the board did not come up: {joined(lost, 5)}; `{EVENTS}` has the reasons")
+    if cycled:
+        notes.append(f"{len(cycled)} boots took more than one power cycle: {joined(cycled, 5)}")
+    return notes
 
 
 def _why_not(outcome: CaptureOutcome) -> str:
