@@ -57,7 +57,7 @@ def test_a_board_is_booted_several_times_after_a_boot_that_warms_it_up(
     assert (about["capture.block"], about["capture.power_cycles"], about["capture.board"]) == ("2", "1", str(file))
     boot = firstlight.open(tmp_path / "a/2.boot")
     assert boot.manifest.completeness.complete
-    assert boot.manifest.recipe.model_dump() == {"machine": str(file)}
+    assert boot.manifest.recipe.model_dump() == {"machine": "lab.toml"}
 
 
 def test_one_boot_is_one_bundle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,7 +138,7 @@ def test_a_deploy_hook_has_the_arm_and_its_failure_is_an_event(tmp_path: Path) -
         )
         assert (tmp_path / "deployed").read_text() == "new quiet kernel\n"
         recipe = firstlight.open(made.boots[0]).manifest.recipe.model_dump()
-        assert recipe == {"machine": str(file), "kernel": str(tmp_path / "Image"), "append": "quiet"}
+        assert recipe == {"machine": "lab.toml", "kernel": str(tmp_path / "Image"), "append": "quiet"}
         failing = board.file(tmp_path / "bad.toml", deploy="echo no card >&2; false")
         with pytest.raises(UnhealthyBootError, match="the deploy command failed with exit code 1: no card"):
             firstlight.record_board(failing, tmp_path / "b.boot")

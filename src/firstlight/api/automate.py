@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from firstlight.api.record_boots import PathLike, progress_of
+from firstlight.api.record_boots import PathLike, as_path, progress_of
 from firstlight.errors import FirstlightError, UsageError
 
 if TYPE_CHECKING:
+    from firstlight.bundle.boot import Boot
     from firstlight.gate.baseline import Baseline
     from firstlight.gate.verdict import GateResult
     from firstlight.history.history import Added
     from firstlight.history.series import Kind, Series
+    from firstlight.lab.board.board import Arm
     from firstlight.stats.change_points import ChangePoint
 
 
@@ -51,7 +53,7 @@ def set_baseline(
 
 
 def run_gate(
-    boots: Sequence[PathLike],
+    boots: Sequence[PathLike] = (),
     baseline: str = "baseline",
     *,
     directory: PathLike = "baselines",
@@ -62,11 +64,18 @@ def run_gate(
     confirm: bool = False,
     pairs: int = 12,
     trust: bool = False,
+    board: PathLike | None = None,
+    board_boots: int = 12,
+    append: str = "",
+    kernel: PathLike | None = None,
+    initrd: PathLike | None = None,
+    rootfs: PathLike | None = None,
+    keep: PathLike | None = None,
     progress: bool = False,
 ) -> GateResult:
     """Check boots against a baseline and rules.
 
-    :param boots: one exact boot, several boots that vary, or a directory of boots.
+    :param boots: one exact boot, several boots that vary, or a directory of boots; none with *board*.
     :param baseline: the baseline's name or file, as :func:`set_baseline` saved it.
     :param directory: where baselines are stored.
     :param rules: a TOML file; by default only the total is checked.
@@ -78,6 +87,11 @@ def run_gate(
         vary never exceed a soft limit with certainty: they were not taken in turn with the baseline's.
     :param pairs: number of these pairs.
     :param trust: use the paths, guest commands and options of a bundle that was recorded elsewhere.
+    :param board: boot this board instead: a board file, or a labgrid environment. Its `deploy` hook finds the arm
+        `measured`, and to confirm an alarm the arm `baseline`, in `FIRSTLIGHT_ARM`.
+    :param board_boots: of a board: the number of boots that are judged.
+    :param append: of a board: words for the kernel's command line; likewise *kernel*, *initrd* and *rootfs*.
+    :param keep: of a board: the directory for its boots; by default they are not kept.
     :param progress: show the progress of boots on a terminal.
     :returns: its `verdict` is `pass`, `improvement`, `regression`, `unhealthy` or `inconclusive`.
     :raises UsageError: for a baseline or rules that are missing or malformed.
@@ -97,23 +111,69 @@ def run_gate(
 
     against = read_baseline(baseline_path(baseline, Path(directory)))
     written = read_rules(None if rules is None else Path(rules))
-    opened = open_all(list(map(Path, boots)))
     named = None
     if band is not None:
         from firstlight.experiment.calibrate.file import read_band
         from firstlight.gate.noise_band import given_band
 
         named = given_band(read_band(Path(band)), against, str(band))
-    result = evaluate(
-        against, opened, written, named, where=str(rules or "the rules"), fail_within_band=fail_within_band,
-        other_testbed=other_testbed,
-    )  # fmt: skip
+
+    def judge(judged: Sequence[PathLike]) -> tuple[GateResult, Sequence[Boot]]:
+        opened = open_all(list(map(Path, judged)))
+        result = evaluate(
+            against, opened, written, named, where=str(rules or "the rules"), fail_within_band=fail_within_band,
+            other_testbed=other_testbed,
+        )  # fmt: skip
+        return result, opened
+
+    if board is not None:
+        from firstlight.lab.board.board import Arm
+
+        if boots:
+            raise UsageError("`boots` and `board` exclude each other", hint="a board makes its own boots")
+        arm = Arm("measured", append, as_path(kernel), as_path(initrd), as_path(rootfs))
+        return _gate_on_board(Path(board), arm, board_boots, pairs if confirm else 0, as_path(keep),
+                              lambda made: judge(made)[0], progress)  # fmt: skip
+    result, opened = judge(boots)
     confirmation = None
-    if confirm and (result.verdict == "regression" or (result.verdict == "improvement" and not result.exact)):
+    if confirm and _is_to_confirm(result):
         from firstlight.gate.confirm import confirm_alarm
 
         confirmation = confirm_alarm(result, opened, pairs, progress_of(progress), trust=trust)
     return confirmed(result, confirmation)
+
+
+def _is_to_confirm(result: GateResult) -> bool:
+    return result.verdict == "regression" or (result.verdict == "improvement" and not result.exact)
+
+
+def _gate_on_board(
+    board: Path, arm: Arm, boots: int, pairs: int, keep: Path | None, judge: Callable[[Sequence[Path]], GateResult],
+    progress: bool,
+) -> GateResult:  # fmt: skip
+    """Boot a board, judge its boots, and confirm an alarm by pairs."""
+    import tempfile
+    from contextlib import nullcontext
+
+    from firstlight.gate.board import boot_for_gate, confirm_on_board, with_events
+    from firstlight.gate.verdict import confirmed
+    from firstlight.lab.board.board import check_arm
+    from firstlight.lab.board.open import open_board
+
+    opened = open_board(board)
+    check_arm(opened, arm)
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+    with nullcontext(keep) if keep is not None else tempfile.TemporaryDirectory(prefix="firstlight-gate-") as place:
+        folder = Path(place)
+        made = boot_for_gate(opened, arm, boots, folder, progress_of(progress))
+        result = with_events(judge([boot.bundle for _, boot in made if boot.bundle is not None]), made)
+        confirmation = None
+        if pairs and _is_to_confirm(result):
+            again = folder / "confirm"
+            again.mkdir(exist_ok=True)
+            confirmation = confirm_on_board(result, open_board(board), arm, pairs, again, progress_of(progress))
+        return confirmed(result, confirmation)
 
 
 @dataclass(frozen=True)

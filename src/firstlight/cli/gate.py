@@ -11,8 +11,16 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import BASELINES, BaselineDirectory, GatedBoots, Json, Strict, Trust
+from firstlight.cli.output import BASELINES, BaselineDirectory, Json, Strict, Trust
 from firstlight.errors import UsageError
+
+
+BoardOrBoots = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="BOOT...", readable=False, help="One exact boot, several noisy boots, or a directory of boots."
+    ),
+]
 
 
 def _file(text: str) -> typer.models.OptionInfo:
@@ -20,7 +28,7 @@ def _file(text: str) -> typer.models.OptionInfo:
 
 
 def gate(
-    boots: GatedBoots,
+    boots: BoardOrBoots = None,
     baseline: Annotated[str, typer.Option(metavar="NAME", help="The baseline's name or file.")] = "baseline",
     directory: BaselineDirectory = BASELINES,
     rules: Annotated[
@@ -48,6 +56,30 @@ def gate(
         bool, typer.Option("--other-testbed", help="Compare with a baseline of another testbed; every report says so.")
     ] = False,
     strict: Strict = False,
+    board: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="Boot this board and check its boots: a board file (.toml), or a labgrid environment (.yaml).",
+        ),
+    ] = None,
+    repeat: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="With --board: number of boots.")] = 12,
+    append: Annotated[
+        str, typer.Option(metavar="TEXT", help="With --board: parameters to add to the kernel's command line.")
+    ] = "",
+    kernel: Annotated[
+        Path | None, typer.Option(metavar="FILE", readable=False, help="With --board: kernel for its deploy hook.")
+    ] = None,
+    initrd: Annotated[
+        Path | None, typer.Option(metavar="FILE", readable=False, help="With --board: initramfs for its deploy hook.")
+    ] = None,
+    rootfs: Annotated[
+        Path | None, typer.Option(metavar="FILE", readable=False, help="With --board: root file system for its hook.")
+    ] = None,
+    keep: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="With --board: keep the boots in this directory.")
+    ] = None,
     trust: Trust = False,
     junit: Annotated[Path | None, _file("Write JUnit XML.")] = None,
     openmetrics: Annotated[Path | None, _file("Write OpenMetrics text.")] = None,
@@ -67,6 +99,7 @@ def gate(
       firstlight gate b.boot
       firstlight gate b.boot --rules gate.toml --confirm --markdown comment.md --junit junit.xml
       firstlight gate board-*.boot --baseline board --strict --json
+      firstlight gate --board lab.toml --baseline board --confirm --keep boots
     """
     from firstlight.render.ci.gate_data import gate_data
     from firstlight.render.terminal.console import console
@@ -79,9 +112,15 @@ def gate(
     if github and json:
         raise UsageError("`--github` excludes `--json`: both are standard output", hint="ask for one of them")
     path = api.baseline_path(baseline, directory)
+    if (board is None) == (not boots):
+        raise UsageError("give boots, or `--board` with the file of a board")
+    of_board = {"append": append, "kernel": kernel, "initrd": initrd, "rootfs": rootfs, "keep": keep}
+    if board is None and (given := [name for name, value in of_board.items() if value]):
+        raise UsageError(f"`--{given[0]}` is for boots of a board", hint="`--board FILE` names it")
     result = api.run_gate(
-        boots, baseline, directory=directory, rules=rules, band=band, fail_within_band=fail_within_band,
-        other_testbed=other_testbed, confirm=confirm, pairs=pairs, trust=trust, progress=True,
+        boots or [], baseline, directory=directory, rules=rules, band=band, fail_within_band=fail_within_band,
+        other_testbed=other_testbed, confirm=confirm, pairs=pairs, trust=trust, board=board, board_boots=repeat,
+        append=append, kernel=kernel, initrd=initrd, rootfs=rootfs, keep=keep, progress=True,
     )  # fmt: skip
     code = result.exit_code(strict=strict)
     _write(result, files, path)

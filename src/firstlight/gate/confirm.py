@@ -72,11 +72,20 @@ def _pairs(
             choices = former if name == "baseline" else options
             arms[name].append(open(_record(choices, directory / f"{name}-{number}.boot", progress)))
     before, after = ([take_sample(boot) for boot in arms[name]] for name in ("baseline", "measured"))
+    return settle(result, before, after, f"{pairs} fresh pairs in random order (seed {seed})")
+
+
+def settle(result: GateResult, before: Sequence[Sample], after: Sequence[Sample], head: str) -> Confirmation:
+    """What fresh pairs say of the alarms of a gate.
+
+    :param before: of the baseline's recipe, in the order of the pairs.
+    :param after: of what was judged.
+    :param head: how they were booted, in words.
+    """
     alarms = [check for check in result.checks if check.outcome in ALARMS and check.kind != "health"]
     allowances = {check.what for check in result.checks if check.kind == "budget"}
     again = [(check.name, *_again(check, before, after, allowances)) for check in alarms]
     held = [(name, text) for name, stands, text in again if stands]
-    head = f"{pairs} fresh pairs in random order (seed {seed})"
     if held:
         text = f"{head}: {'; '.join(text for _, text in held)}"
         return Confirmation(True, text, tuple(name for name, _ in held))

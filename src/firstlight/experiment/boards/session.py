@@ -51,7 +51,7 @@ def described(board: Board, arm: Arm) -> tuple[Described, dict[str, str | None]]
     chosen = {name: str(path) for name, path in given.items()}
     if arm.append:
         chosen["append"] = arm.append
-    return Described.model_validate({"machine": board.name, **chosen}), digests
+    return Described.model_validate({"machine": Path(board.name).name, **chosen}), digests
 
 
 class BoardSession:
