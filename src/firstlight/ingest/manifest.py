@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from firstlight import _core
 from firstlight.bundle.manifest import (
     SCHEMA_VERSION,
@@ -99,6 +97,8 @@ def finish_bundle(
         reasons.append(f"{len(missing) - _MISSING} more reasons, which the sources name")
     failure = _panic(bundle)
     if failure is None and known.never_ready is not None:
+        import polars as pl  # loaded late: most imports need no frames
+
         lines = pl.scan_parquet(bundle / "log.parquet").select("text").tail(_TAIL).collect()["text"].to_list()
         failure = Failure(reason=FailureReason.NEVER_READY, detail=known.never_ready, console_tail=lines)
     manifest = Manifest(
