@@ -56,6 +56,7 @@ def test_the_verbs() -> None:
         "log",
         "packages",
         "path",
+        "predict",
         "processes",
         "record",
         "report",

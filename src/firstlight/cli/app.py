@@ -52,6 +52,7 @@ COMMANDS: dict[Task, list[tuple[str, str, str]]] = {
     Task.COMPARE: [
         ("compare", "compare:compare", "Show what changed between boots, largest change first"),
         ("whatif", "whatif:whatif", "Predict a boot without some of its work, from its wake-ups"),
+        ("predict", "predict:predict", "Predict what an exact change means on a board, with an interval"),
         ("try", "try_:try_", "Boot a recorded boot's recipe with one change and compare"),
         ("tune", "tune:app", "Find the remedies that make a boot faster and keep it healthy"),
         ("apply", "apply:apply", "Print the result of a tuning as files"),

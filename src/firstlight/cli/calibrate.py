@@ -10,6 +10,7 @@ import typer
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import ForceFile, Json, Trust
+from firstlight.errors import UsageError
 
 
 def calibrate(
@@ -25,6 +26,14 @@ def calibrate(
     pairs: Annotated[
         int | None,
         typer.Option(metavar="N", min=12, help="For a live recording: number of pairs of boots (default: 12)."),
+    ] = None,
+    board: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            readable=False,
+            help="An experiment on a board with the arms of the exact experiment BOOT: fit a model of the board.",
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Seed for splitting boots into two arms (default: random).")
@@ -47,11 +56,23 @@ def calibrate(
       firstlight compare a.boot b.boot --band band.json
       firstlight calibrate live.boot --pairs 16 -o testbed.json
       firstlight calibrate boots/ -o testbed.json
+      firstlight calibrate exact/ --board board/ -o imx8.model
     """
     from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.band import band_report, calibration_report
 
+    if board is not None:
+        if pairs is not None or seed is not None or keep is not None:
+            raise UsageError("`--board` excludes `--pairs`, `--seed` and `--keep`: the boots are there already")
+        from firstlight.render.views.board_model import model_report
+
+        model = api.calibrate_board(boot, board, output=output, force=force)
+        if json:
+            print_json(model.model_dump(mode="json"))
+        else:
+            print_report(console(), model_report(model))
+        return
     found = api.calibrate(
         boot, pairs=pairs, seed=seed, keep=keep, output=output, force=force, trust=trust, progress=True
     )

@@ -14,8 +14,7 @@ from firstlight.cli.envelope import print_json
 from firstlight.cli.output import BASELINES, BaselineDirectory, Json, Strict, Trust
 from firstlight.errors import UsageError
 
-
-BoardOrBoots = Annotated[
+BootsOrBoard = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="BOOT...", readable=False, help="One exact boot, several noisy boots, or a directory of boots."
@@ -28,7 +27,7 @@ def _file(text: str) -> typer.models.OptionInfo:
 
 
 def gate(
-    boots: BoardOrBoots = None,
+    boots: BootsOrBoard = None,
     baseline: Annotated[str, typer.Option(metavar="NAME", help="The baseline's name or file.")] = "baseline",
     directory: BaselineDirectory = BASELINES,
     rules: Annotated[

@@ -52,6 +52,7 @@ DATA: dict[str, Any] = {
     "packages": inspect_boot.Packages,
     "path": inspect_boot.Path,
     "processes": inspect_boot.Processes,
+    "predict": compare.PredictedOnBoard,
     "record": record.Recorded | record.Planned | record.BoardRecorded,
     "report": inspect_boot.Report,
     "scale": compare.Scale,

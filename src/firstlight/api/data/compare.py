@@ -14,6 +14,7 @@ from firstlight.comparison.exact.parts import Parts
 from firstlight.comparison.exact.rows import RowDelta, Split
 from firstlight.comparison.noise_band import Band
 from firstlight.comparison.statistical.testbed_noise import Calibration
+from firstlight.experiment.calibrate.board import BoardModel
 
 
 class Change(TypedDict):
@@ -174,8 +175,8 @@ class Tried(Exact):
     regression: bool
 
 
-Calibrated = Band | Calibration
-"""`firstlight calibrate`: a noise band of an exact recording, or the noise of a testbed."""
+Calibrated = Band | Calibration | BoardModel
+"""`firstlight calibrate`: a noise band of an exact recording, the noise of a testbed, or a model of a board."""
 
 
 _Span = TypedDict("_Span", {"from": str | None, "to": str | None})
@@ -200,6 +201,18 @@ class Experiment(_Span):
     shares: dict[str, Any]
     stages: dict[str, Any] | None
     quantiles: list[dict[str, Any]]
+
+
+class PredictedOnBoard(TypedDict):
+    """`firstlight predict`: what an exact change means on a board, in nanoseconds."""
+
+    board: str
+    level: float
+    ns: float
+    low_ns: float
+    high_ns: float
+    parts: dict[str, float]
+    beyond: list[str]
 
 
 class PlannedBoot(TypedDict):
