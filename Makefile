@@ -105,6 +105,9 @@ predictions: packages-run build ## predict ten boots without some of their work,
 causes: packages-run build ## plant known causes into boots and check that explain names each with its true cost
 	$(PY) benches/planted_causes.py
 
+breakages: packages-run build ## plant 18 breakages into boots and check that health catches each, and nothing in sound boots
+	$(PY) benches/planted_breakages.py
+
 fleet-spark: packages-run build ## run the analyses of fleets on Spark, too; needs Java 17, and downloads Spark into .build/spark
 	test -x .build/spark/bin/python || $(UV) venv --quiet --python $(PY) .build/spark
 	$(UV) pip install --quiet --python .build/spark/bin/python 'pyspark>=4,<4.1' setuptools

@@ -45,6 +45,10 @@ def _evidence(entry: Entry) -> str:
         parts.append("all of: " + "; ".join(map(_item, entry.all)))
     if entry.any:
         parts.append("one of: " + "; ".join(map(_item, entry.any)))
+    if entry.more:
+        parts.append("counts too: " + "; ".join(map(_item, entry.more)))
+    if entry.general:
+        parts.append("judged by what other causes leave of it")
     if entry.none:
         parts.append("not with: " + "; ".join(map(_item, entry.none)))
     return "<br>".join(parts)
@@ -64,6 +68,8 @@ def _value(name: str, value: object) -> str:
         return f"{value / 1e6:g} ms"
     if name == "share":
         return f"{value:g} %"
+    if isinstance(value, tuple):
+        return ", ".join(f"`{each}`" for each in value)
     return f"`{value}`"
 
 

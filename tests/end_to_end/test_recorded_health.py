@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import firstlight
+from bench_modules import load_bench
+from firstlight.experiment.files import overlay_for
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
 
@@ -29,3 +32,18 @@ def test_a_wrong_lpj_and_a_disabled_mitigation_are_caught(default_boot: Path, tm
 def test_debian_is_healthy(debian_boot: Path) -> None:
     found = firstlight.health(debian_boot, debian_boot)
     assert (found.healthy, found.unknown) == (True, [])
+
+
+def test_breakages_of_debian_are_caught_in_one_boot(tmp_path: Path) -> None:
+    bench = load_bench("planted_breakages")
+    planted = [each for each in bench.BREAKAGES if each.base is bench.DEBIAN]
+    files = {path: change for each in planted for path, change in each.files.items()}
+    commands = [text for each in planted for text in each.change.get("guest_commands", ())[1:]]
+    overlay = overlay_for(files, Path())
+    common = RecordOptions(output=tmp_path / "sound.boot", rootfs="debian", profile=False, guest_commands=(bench.DISK,))
+    sound = record(common)
+    broken = record(
+        replace(common, output=tmp_path / "broken.boot", guest_commands=(bench.DISK, *commands), overlay=overlay)
+    )
+    found = firstlight.health(broken, sound)
+    assert {each.check for each in planted} <= {check.id for check in found.failed}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import random
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ import firstlight
 from answers import data_of_answer
 from bundles import make_bundle
 from firstlight.advise.apply import with_remedy
+from firstlight.advise.contexts import common, merged, without
 from firstlight.advise.entry import Evidence, Remedy
 from firstlight.advise.evidence import see
 from firstlight.advise.observed import Observed
+from firstlight.advise.price import Cost, price, shared_ns
 from firstlight.advise.prove import judged
 from firstlight.cli.main import run
 from firstlight.recipe.options import RecordOptions
+from firstlight.render.views.explain import finding_report
 from imported_bundle import Spans, make_imported, write_bundle
 from invented_processes import make_processes
 
@@ -106,6 +110,71 @@ def test_a_system_call_is_seen_by_its_name_its_process_and_its_path(processes: O
     assert see(processes, Evidence(call=f"^{name}$", path="^/no/such/path$")) is None
 
 
+def test_only_what_delays_take_beyond_the_true_setting_counts(exact: Observed) -> None:
+    name, total = longest(exact.boot)
+    item = Evidence(functions=(name,), beyond="lpj")
+    for preset, true, part in (("4000", 1000, 0.75), ("4000", 4000, None), ("4000", None, None), ("", 1000, None)):
+        boot = Observed(exact.boot)
+        boot.facts, boot.true_lpj = {"kernel.lpj": preset}, true
+        seen = see(boot, item)
+        assert (None if seen is None else price(boot, seen.held)) == (
+            None if part is None else Cost(round(part * total), 0, 0, is_exact=False)
+        )
+
+
+@pytest.mark.parametrize(
+    ("config", "true"), [({"CONFIG_HZ": "250"}, 2_000_000), ({}, None), ({"CONFIG_HZ": "x"}, None)]
+)
+def test_the_true_loops_per_jiffy_follow_from_the_clock_and_the_ticks(
+    config: dict[str, str], true: int | None, exact: Observed
+) -> None:
+    boot = Observed(exact.boot)
+    boot.kconfig = config
+    assert boot.true_lpj == true
+
+
+def test_what_functions_execute_themselves_counts_alone(exact: Observed) -> None:
+    table = exact.boot.functions().filter((pl.col("kind") == "function") & (pl.col("self_ns") < pl.col("total_ns")))
+    name, own = table.sort("self_ns", descending=True).select("function", "self_ns").row(0)
+    seen = see(exact, Evidence(functions=(name,), alone=True))
+    assert seen is not None
+    assert price(exact, seen.held).ns == own
+
+
+def test_the_part_of_some_devices_counts(exact: Observed) -> None:
+    name, total = longest(exact.boot)
+    boot = Observed(exact.boot)
+    boot.devices = ("acpi/device:00", "acpi/PNP0A03:00", "acpi/PNP0C0F:00", "acpi/PNP0C0F:01", "pci/device:01")
+    seen = see(boot, Evidence(functions=(name,), part=("^acpi/device:", "^acpi/")))
+    assert seen is not None
+    assert price(boot, seen.held).ns == round(total / 4)
+    assert "1 of 4 devices" in seen.text
+    whole = see(boot, Evidence(functions=(name,)))
+    assert whole is not None
+    assert price(boot, whole.held | seen.held).ns == total
+    assert shared_ns(boot, whole.held, seen.held) == round(total / 4)
+    assert see(boot, Evidence(functions=(name,), part=("^usb/", "^acpi/"))) is None
+
+
+@pytest.mark.parametrize(
+    ("item", "ns"),
+    [
+        ({"call": "^openat$", "by": "udevadm", "then": "^read$"}, 13_000),
+        ({"call": "^openat$", "then": "^read$"}, 13_000 + 2_400),
+        ({"call": "^openat$", "then": "^read$", "count": 3}, None),
+        ({"call": "^openat$", "by": "udevadm", "then": "^newfstatat$"}, None),
+        ({"call": "^read$", "by": "udevadm", "loop": "^read$"}, 11_000),
+        ({"call": "^openat$", "by": "udevadm", "loop": "^read$"}, None),
+        ({"call": "^openat$", "by": "udevadm", "loop": "^(execve|read)$"}, 50_000 + 4_000),
+    ],
+)
+def test_what_a_thread_executes_between_its_calls_counts(
+    item: dict[str, Any], ns: int | None, processes: Observed
+) -> None:
+    seen = see(processes, Evidence(**item))
+    assert (None if seen is None else price(processes, seen.held).ns) == ns
+
+
 def test_evidence_that_a_record_cannot_have_is_not_seen(imported: Observed, exact: Observed) -> None:
     assert see(imported, Evidence(functions=("start_kernel",))) is None
     assert see(exact, Evidence(kconfig="CONFIG_PCI")) is None
@@ -163,8 +232,71 @@ def test_a_cause_costs_what_its_functions_took_and_says_with_which_it_shares(exa
     assert first.cost.ns <= found.whole_ns
     assert second is not None
     assert [each.entry for each in first.shares] == ["MY-02"]
-    ranked = [each.cost.system_ns for each in found.findings]
+    ranked = [each.own_ns for each in found.findings]
     assert ranked == sorted(ranked, reverse=True)
+
+
+def general(place: Path, names: tuple[str, str], share: str, more: str = "") -> Path:
+    """A directory with a general entry, and one for a function below its own."""
+    own = mine(place, names[0])
+    text = (own / "mine.toml").read_text(encoding="utf-8").split("[[entry]]")
+    one = (
+        text[1]
+        .replace(f'"{names[0]}"]', f'"{names[0]}"], share = "{share}"')
+        .replace("nature", f"{more}\ngeneral = true\nnature")
+    )
+    other = text[1].replace(names[0], names[1]).replace("MY-01", "MY-02")
+    (own / "mine.toml").write_text(f"[[entry]]{one}[[entry]]{other}", encoding="utf-8")
+    return own
+
+
+def test_a_general_cause_is_ranked_and_judged_by_what_more_special_ones_leave(exact: Observed, tmp_path: Path) -> None:
+    names = ("kernel_init", longest(exact.boot)[0])
+    found = exact.boot.explain(catalogue=[general(tmp_path / "a", names, "0.1 %")])
+    whole, special = found.finding("MY-01"), found.finding("MY-02")
+    assert whole is not None
+    assert special is not None
+    assert whole.special_ns == special.cost.ns
+    assert whole.own_ns == whole.cost.system_ns - special.cost.ns
+    ranked = [each.own_ns for each in found.findings]
+    assert ranked == sorted(ranked, reverse=True)
+    assert any("no more special cause" in str(line) for line in finding_report(exact.boot, found, whole))
+    limit = 100 * (whole.cost.ns - special.cost.ns / 2) / found.whole_ns
+    found = exact.boot.explain(catalogue=[general(tmp_path / "b", names, f"{limit:.6f} %")])
+    assert found.finding("MY-01") is None
+    assert found.finding("MY-02") is not None
+
+
+def test_more_evidence_counts_where_it_is_and_need_not_be(exact: Observed, tmp_path: Path) -> None:
+    name, total = longest(exact.boot)
+    alone = see(exact, Evidence(functions=("start_kernel",)))
+    assert alone is not None
+    for more, ns in (("no_such_function", 0), (name, total)):
+        own = mine(tmp_path / more, "start_kernel")
+        text = (own / "mine.toml").read_text(encoding="utf-8").split("[[entry]]")[1]
+        text = text.replace("nature", f'more = [{{ functions = ["{more}"] }}]\nnature')
+        (own / "mine.toml").write_text(f"[[entry]]{text}", encoding="utf-8")
+        finding = exact.boot.explain(catalogue=[own]).finding("MY-01")
+        assert finding is not None
+        assert finding.cost.ns == price(exact, alone.held).ns + ns
+
+
+def test_stretches_are_compared_as_sets_of_their_places() -> None:
+    chosen = random.Random(1)
+    for _ in range(300):
+        one, other = (merged(_stretches(chosen)) for _ in range(2))
+        places, others = _places(one), _places(other)
+        assert _places(common(one, other)) == places & others
+        assert _places(without(one, other)) == places - others
+
+
+def _stretches(chosen: random.Random) -> list[tuple[int, int]]:
+    lows = [chosen.randrange(60) for _ in range(chosen.randrange(8))]
+    return [(low, low + chosen.randrange(1, 9)) for low in lows]
+
+
+def _places(stretches: tuple[tuple[int, int], ...]) -> set[int]:
+    return {place for low, high in stretches for place in range(low, high)}
 
 
 def test_a_guard_that_is_seen_hides_its_entry(exact: Observed, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate
 
@@ -63,6 +63,14 @@ class Contexts:
         found = merged((self._place[node], self._end[node]) for node in nodes)
         first = {low for low, _ in found}
         return found, sum(self._calls[node] for node in nodes if self._place[node] in first)
+
+    def alone(
+        self, functions: Iterable[str], under: str | None = None, outside: Collection[str] = ()
+    ) -> tuple[tuple[Stretch, ...], int]:
+        """As :meth:`below`, of the functions themselves, without what they call."""
+        nodes = [node for name in functions for node in self._named(name) if self._fits(node, under, outside)]
+        places = ((self._place[node], self._place[node] + 1) for node in nodes)
+        return merged(places), sum(self._calls[node] for node in nodes)
 
     def _named(self, name: str) -> list[int]:
         """The contexts of a function, or of all whose names begin with what stands before an asterisk."""
@@ -130,10 +138,30 @@ def common(one: Iterable[Stretch], other: Iterable[Stretch]) -> tuple[Stretch, .
     ((3, 5), (8, 9))
     """
     found = []
-    rest = list(other)
-    for low, high in one:
-        found += [(max(low, start), min(high, end)) for start, end in rest if start < high and end > low]
+    ends = sorted(other)
+    place = 0
+    for low, high in sorted(one):
+        while place < len(ends) and ends[place][1] <= low:
+            place += 1
+        at = place
+        while at < len(ends) and ends[at][0] < high:
+            found.append((max(low, ends[at][0]), min(high, ends[at][1])))
+            at += 1
     return tuple(found)
+
+
+def inside(some: Iterable[Stretch], others: Iterable[Stretch]) -> tuple[Stretch, ...]:
+    """Those stretches that lie in one of the others and are shorter than it.
+
+    >>> inside([(1, 2), (4, 6), (9, 12)], [(1, 2), (3, 8), (10, 12)])
+    ((4, 6),)
+    """
+    every = list(others)
+    return tuple(
+        (low, high)
+        for low, high in some
+        if any(start <= low and high <= end and (low, high) != (start, end) for start, end in every)
+    )
 
 
 def without(stretches: Iterable[Stretch], taken: Iterable[Stretch]) -> tuple[Stretch, ...]:
@@ -143,12 +171,13 @@ def without(stretches: Iterable[Stretch], taken: Iterable[Stretch]) -> tuple[Str
     ((1, 2), (3, 5), (6, 9))
     """
     taken = merged(taken)
+    ends = [end for _, end in taken]
     found = []
     for low, high in stretches:
         at = low
-        for start, end in taken:
-            if end <= at or start >= high:
-                continue
+        for start, end in taken[bisect_right(ends, low) :]:
+            if start >= high:
+                break
             if start > at:
                 found.append((at, start))
             at = max(at, end)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -55,10 +55,10 @@ KINDS = (
 )  # fmt: skip
 #: The modifiers that go with each kind.
 _MODIFIERS = {
-    "functions": {"under", "outside", "least", "share", "count"},
+    "functions": {"under", "outside", "alone", "beyond", "part", "least", "share", "count"},
     "initcall": {"least", "share", "count"},
     "process": {"under", "least", "share", "count", "waits"},
-    "call": {"by", "path", "least", "share", "count"},
+    "call": {"by", "path", "then", "loop", "least", "share", "count"},
     "unit": {"least", "share", "count", "state", "single"},
     "gap": {"until", "least", "share"},
     "log": {"count", "after"},
@@ -94,9 +94,23 @@ class Evidence(FrozenModel):
 
     under: str | None = Field(default=None, description="only below this function, or of children of this process")
     outside: tuple[str, ...] = Field(default=(), description="not where one of these functions is a caller")
+    alone: bool = Field(default=False, description="only what they execute themselves, without what they call")
+    beyond: Literal["lpj"] | None = Field(
+        default=None, description="only what they take beyond the true value of this setting, which is set too large"
+    )
+    part: tuple[Regex, Regex] | None = Field(
+        default=None, description="only the part that devices of the first pattern have among those of the second"
+    )
     until: Regex | None = Field(default=None, description="the line of the log after the silence")
     by: Regex | None = Field(default=None, description="the process that makes the system call")
     path: Regex | None = Field(default=None, description="the path that the system call is about")
+    then: Regex | None = Field(
+        default=None, description="only calls that the thread's next call follows with this name; what both take counts"
+    )
+    loop: Regex | None = Field(
+        default=None,
+        description="what the thread executes in the turn of its loop counts: from one such call to the next",
+    )
     state: str | None = Field(default=None, description="how the start of the unit ended")
     value: Regex | None = Field(default=None, description="the value of the fact or option")
     above: float | None = Field(default=None, description="the figure is more than this")
@@ -181,7 +195,11 @@ class Entry(FrozenModel):
     mechanism: str = Field(min_length=20, description="what happens, in two sentences")
     all: tuple[Evidence, ...] = Field(default=(), description="each of these has to be seen")
     any: tuple[Evidence, ...] = Field(default=(), description="one of these has to be seen")
+    more: tuple[Evidence, ...] = Field(default=(), description="what it holds too, where it is seen")
     none: tuple[Evidence, ...] = Field(default=(), description="none of these may be seen: the guard")
+    general: bool = Field(
+        default=False, description="its functions do the work of other causes, too: it is judged by what those leave"
+    )
     guard: str = Field(default="", description="when the remedy is pointless or dangerous, in words")
     machine: tuple[str, ...] = Field(
         default=(), description="costs of the emulated machine, by their ids, that are this cause's own here"

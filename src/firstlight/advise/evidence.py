@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from firstlight.advise.contexts import Stretch, merged
+from firstlight.advise.contexts import Stretch, merged, without
 from firstlight.advise.entry import Evidence
 from firstlight.advise.observed import Observed, Row
-from firstlight.advise.price import NOTHING, Held, price
+from firstlight.advise.price import NOTHING, Held, Portion, Turn, price
 from firstlight.escape import printable
 from firstlight.quantities import share_text, time_text
 
@@ -29,8 +29,10 @@ class Seen:
     held: Held = NOTHING
 
 
-def see(observed: Observed, item: Evidence) -> Seen | None:
+def see(observed: Observed, item: Evidence, but: Sequence[Stretch] = ()) -> Seen | None:
     """What a boot shows of an item; nothing where it does not, or where the boot's records cannot tell.
+
+    :param but: contexts that do not count for `least` and `share`.
 
     >>> import firstlight
     >>> seen = see(Observed(firstlight.open(bundle)), Evidence(functions=("start_kernel",), least="2 ms"))
@@ -42,7 +44,8 @@ def see(observed: Observed, item: Evidence) -> Seen | None:
         return None
     text, held = found
     if item.least is not None or item.share is not None:
-        ns = price(observed, held).ns
+        counted = replace(held, contexts=without(held.contexts, but)) if but else held
+        ns = price(observed, counted).ns
         if item.least is not None and ns < item.least:
             return None
         if item.share is not None and 100 * ns < item.share * observed.whole_ns:
@@ -57,13 +60,38 @@ def _functions(observed: Observed, item: Evidence) -> Found:
     contexts = observed.contexts
     if contexts is None:
         return None
-    stretches, calls = contexts.below(item.functions, item.under, item.outside)
+    look = contexts.alone if item.alone else contexts.below
+    stretches, calls = look(item.functions, item.under, item.outside)
     if not stretches or calls < (item.count or 1):
         return None
     ran = [name for name in item.functions if contexts.below((name,), item.under, item.outside)[0]]
-    ns = contexts.ns(stretches)
+    held, why = Held(contexts=stretches), ""
+    if item.beyond or item.part:
+        found = _beyond(observed) if item.beyond else _part(observed, item)
+        if found is None:
+            return None
+        part, why = found
+        held = Held(portions=(Portion(stretches, part),))
     below = f" below `{item.under}`" if item.under else ""
-    return f"{_names(ran)}{below}: {_takes(observed, ns)}, {calls:,} calls", Held(contexts=stretches)
+    return f"{_names(ran)}{below}: {_takes(observed, price(observed, held).ns)}, {calls:,} calls{why}", held
+
+
+def _beyond(observed: Observed) -> tuple[float, str] | None:
+    """What part of the delays is beyond the true loops per jiffy; nothing where the setting is not too large."""
+    true, now = observed.true_lpj, _figure(observed.facts.get("kernel.lpj", ""))
+    if true is None or now is None or now <= true:
+        return None
+    return 1 - true / now, f"; beyond what {true:,} loops per jiffy take instead of {now:,.0f}"
+
+
+def _part(observed: Observed, item: Evidence) -> tuple[float, str] | None:
+    """What part some devices have among others."""
+    some, every = (re.compile(pattern) for pattern in item.part or ("", ""))
+    among = [name for name in observed.devices if every.search(name)]
+    number = sum(some.search(name) is not None for name in among)
+    if not number:
+        return None
+    return number / len(among), f"; the part of {number:,} of {len(among):,} devices"
 
 
 def _initcall(observed: Observed, item: Evidence) -> Found:
@@ -140,6 +168,8 @@ def _call(observed: Observed, item: Evidence) -> Found:
         frame = frame.filter(pl.col("image").fill_null("").str.contains(item.by))
     if item.path:
         frame = frame.filter(pl.col("path").fill_null("").str.contains(item.path))
+    if item.then or item.loop:
+        return _turns(observed, item, frame)
     if frame.height < (item.count or 1):
         return None
     rows = frame.select("thread", "start_ns", "end_ns", "image", "name").iter_rows()
@@ -159,6 +189,51 @@ def _call(observed: Observed, item: Evidence) -> Found:
     ns = price(observed, held).ns
     took = f", the path sleeps {_takes(observed, ns)} in them" if ns else ""
     return f"{frame.height:,} calls of {_names(sorted(names))} by {_names(sorted(images))}{took}", held
+
+
+def _turns(observed: Observed, item: Evidence, calls: pl.DataFrame) -> Found:
+    """What threads execute in calls with those that follow, or in the turns of a loop that have such calls."""
+    every = observed.calls.filter(pl.col("thread").is_in(calls["thread"].unique().implode()))
+    wanted = set(calls["call"].to_list())
+    intervals = _followed(every, wanted, item.then) if item.then else _of_loop(every, wanted, item.loop or "")
+    count = sum(map(len, intervals.values()))
+    if not count or count < (item.count or 1):
+        return None
+    held = Held(turns=tuple(Turn(thread, merged(intervals[thread])) for thread in sorted(intervals)))
+    images = calls.filter(pl.col("thread").is_in(list(intervals)))["image"].fill_null("?").unique().sort().to_list()
+    what = f"`{_shown(item.call or '')}` and then `{_shown(item.then)}`" if item.then else f"turns with `{item.call}`"
+    return f"{count:,} times {what} by {_names(images)}: {_takes(observed, price(observed, held).ns)}", held
+
+
+def _followed(calls: pl.DataFrame, wanted: set[int], then: str) -> dict[int, list[Stretch]]:
+    """From the beginning of a wanted call to the end of the next one of its thread, where that has the name."""
+    follows = re.compile(then)
+    begun: dict[int, int] = {}
+    found: dict[int, list[Stretch]] = {}
+    for call, thread, name, start, end in calls.select("call", "thread", "name", "start_ns", "end_ns").iter_rows():
+        first = begun.pop(thread, None)
+        if first is not None and follows.search(name):
+            found.setdefault(thread, []).append((first, start if end is None else end))
+        if call in wanted:
+            begun[thread] = start
+    return found
+
+
+def _of_loop(calls: pl.DataFrame, wanted: set[int], loop: str) -> dict[int, list[Stretch]]:
+    """The turns of a loop, each from one call of it to the next, that have a wanted call."""
+    turns = re.compile(loop)
+    begun: dict[int, int] = {}
+    has: set[int] = set()
+    found: dict[int, list[Stretch]] = {}
+    for call, thread, name, start in calls.select("call", "thread", "name", "start_ns").iter_rows():
+        if turns.search(name):
+            if thread in has and thread in begun:
+                found.setdefault(thread, []).append((begun[thread], start))
+            begun[thread] = start
+            has.discard(thread)
+        if call in wanted:
+            has.add(thread)
+    return found
 
 
 def _unit(observed: Observed, item: Evidence) -> Found:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from firstlight.advise.contexts import Contexts
+from firstlight.advise.contexts import Contexts, Stretch, inside, merged
 from firstlight.advise.entry import Entry, Nature, Remedy
 from firstlight.advise.evidence import Seen, see
 from firstlight.advise.observed import Observed
@@ -51,6 +52,13 @@ class Finding:
     """What the cost is of the path, from 0 to 1."""
     certainty: Certainty
     shares: tuple[Shared, ...] = ()
+    special_ns: int = 0
+    """Of the cost of a general cause, what other findings hold below its functions."""
+
+    @property
+    def own_ns(self) -> int:
+        """What findings are ranked by: the system's time that no more special finding holds."""
+        return self.cost.system_ns - self.special_ns
 
     @property
     def remedy(self) -> Remedy:
@@ -113,7 +121,8 @@ def explain(
     known = known or catalogue()
     observed = Observed(boot, to, path)
     found = [each for entry in known.entries if (each := find(observed, entry)) is not None]
-    found.sort(key=lambda each: (-each.cost.system_ns, each.entry.id))
+    found = [rest for each in found if (rest := _without_special(observed, each, found)) is not None]
+    found.sort(key=lambda each: (-each.own_ns, each.entry.id))
     machine = [each for each in found if each.cost.machine_ns > _MOST_MACHINE * each.cost.ns]
     rest = [each for each in found if each not in machine]
     shown = [each for each in rest if each.share >= LEAST_SHARE and each.cost.ns > 0]
@@ -131,22 +140,43 @@ def explain(
     )
 
 
-def find(observed: Observed, entry: Entry) -> Finding | None:
-    """One entry in a boot: nothing where its evidence is not there, or its guard is."""
-    every = [see(observed, item) for item in entry.all]
+def find(observed: Observed, entry: Entry, but: Sequence[Stretch] = ()) -> Finding | None:
+    """One entry in a boot: nothing where its evidence is not there, or its guard is.
+
+    :param but: contexts that do not count for `least` and `share`.
+    """
+    every = [see(observed, item, but) for item in entry.all]
     if not all(every):
         return None
-    some = [seen for item in entry.any if (seen := see(observed, item)) is not None]
+    some = [seen for item in entry.any if (seen := see(observed, item, but)) is not None]
     if entry.any and not some:
         return None
     if any(see(observed, item) is not None for item in entry.none):
         return None
+    some += [seen for item in entry.more if (seen := see(observed, item)) is not None]
     found = tuple(each for each in (*every, *some) if each is not None)
     held = together(each.held for each in found)
     cost = price(observed, held, entry.machine)
     share = cost.ns / observed.whole_ns if observed.whole_ns else 0.0
     certainty = Certainty.MEASURED if cost.is_exact else Certainty.ESTIMATED
     return Finding(entry, found, held, cost, share, certainty)
+
+
+def _without_special(observed: Observed, finding: Finding, every: list[Finding]) -> Finding | None:
+    """A general finding with what more special ones hold below its functions; nothing if the rest is no finding."""
+    if not finding.entry.general or observed.contexts is None:
+        return finding
+    special = merged(
+        stretch
+        for other in every
+        if other is not finding and not other.entry.general and other.share >= LEAST_SHARE
+        for stretch in inside(other.held.contexts, finding.held.contexts)
+    )
+    if not special:
+        return finding
+    taken = observed.contexts.ns(special) - observed.contexts.machine_ns(special, finding.entry.machine)
+    left = find(observed, finding.entry, special)
+    return None if left is None else replace(finding, special_ns=taken)
 
 
 def _without_same(observed: Observed, found: list[Finding]) -> list[Finding]:

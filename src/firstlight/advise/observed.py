@@ -23,6 +23,7 @@ from firstlight.errors import BundleError
 from firstlight.lab.kernel.kconfig import settings
 
 _LARGEST_CONFIG = 4 << 20
+_INSTRUCTIONS_OF_A_LOOP = 2
 
 
 class LogLine(NamedTuple):
@@ -176,6 +177,18 @@ class Observed:
         """The kernel's configuration: from a record, else from the file beside the recorded kernel."""
         text = self.facts.get("kernel.config") or _beside(self._kernel)
         return settings(text) if text else {}
+
+    @cached_property
+    def true_lpj(self) -> int | None:
+        """How often the delay loop runs in a jiffy; known of an exact boot, where each instruction takes the same time.
+
+        A loop of `delay_loop` is two instructions (arch/x86/lib/delay.c).
+        """
+        clock, recipe = self.boot.manifest.clock, self.boot.manifest.recipe
+        ticks = self.kconfig.get("CONFIG_HZ", "")
+        if clock.icount_shift is None or getattr(recipe, "architecture", None) != "x86_64" or not ticks.isdecimal():
+            return None
+        return 1_000_000_000 // max(1, int(ticks)) // (_INSTRUCTIONS_OF_A_LOOP << clock.icount_shift)
 
     @property
     def _kernel(self) -> Path | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 
@@ -23,6 +22,10 @@ class Held:
     """Intervals in which the path sleeps, in nanoseconds."""
     parts: tuple[Stretch, ...] = ()
     """Intervals of the path itself, in nanoseconds."""
+    portions: tuple[Portion, ...] = ()
+    """Contexts of which only a part counts."""
+    turns: tuple[Turn, ...] = ()
+    """What threads execute between two of their system calls."""
 
     def __or__(self, other: Held) -> Held:
         return Held(
@@ -30,12 +33,33 @@ class Held:
             self.processes | other.processes,
             merged([*self.waits, *other.waits]),
             merged([*self.parts, *other.parts]),
+            tuple(dict.fromkeys((*self.portions, *other.portions))),
+            tuple(dict.fromkeys((*self.turns, *other.turns))),
         )
 
     @property
     def is_nothing(self) -> bool:
         """Whether it points at no time at all."""
-        return not (self.contexts or self.processes or self.waits or self.parts)
+        return self == Held()
+
+
+@dataclass(frozen=True)
+class Portion:
+    """Contexts of which only a part counts, such as what delays take beyond a true setting."""
+
+    contexts: tuple[Stretch, ...]
+    """Stretches of the calling-context tree."""
+    part: float
+    """From 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a thread executes in some intervals, such as while it handles a message."""
+
+    thread: int
+    intervals: tuple[Stretch, ...]
+    """In nanoseconds, without overlaps, in order of time."""
 
 
 NOTHING = Held()
@@ -68,59 +92,98 @@ class Cost:
 def price(observed: Observed, held: Held, own: Collection[str] = ()) -> Cost:
     """What evidence holds on the critical path.
 
-    Contexts of the kernel locate time best, then processes, then parts of the path: the worse one counts only where
-    there is no better one. Waits are always counted: nobody executes in them.
+    Contexts of the kernel locate time best, then turns, then processes, then parts of the path: the worse one counts
+    only where there is no better one. Waits are always counted: nobody executes in them.
 
     :param own: costs of the emulated machine, by id, that are the cause's.
     """
     contexts = observed.contexts
     waits = sum(high - low for low, high in _waits(observed, held))
-    if contexts is not None and held.contexts:
+    if contexts is not None and (held.contexts or held.portions):
         executed = contexts.ns(held.contexts)
         machine = contexts.machine_ns(held.contexts, own)
-        return Cost(executed + waits, waits, machine, contexts.is_exact)
+        for stretches, part in _portions(held):
+            executed += round(contexts.ns(stretches) * part)
+            machine += round(contexts.machine_ns(stretches, own) * part)
+        return Cost(executed + waits, waits, machine, contexts.is_exact and not held.portions)
+    if held.turns and observed.thread_runs:
+        return Cost(_taken(observed, _turns(held)) + waits, waits, 0, True)
     if held.processes and observed.thread_runs:
-        return Cost(_executed(observed, held.processes) + waits, waits, 0, True)
+        return Cost(_taken(observed, _executed(observed, held.processes)) + waits, waits, 0, True)
     if held.parts:
         parts = merged([*held.parts, *held.waits])
         return Cost(sum(high - low for low, high in parts), waits, 0, observed.boot.manifest.mode == "exact")
     return Cost(waits, waits, 0, True)
 
 
+def _portions(held: Held) -> Iterator[tuple[tuple[Stretch, ...], float]]:
+    """What of contexts counts in part: what stands in several counts once, by the first."""
+    taken = list(held.contexts)
+    for portion in held.portions:
+        yield without(portion.contexts, taken), portion.part
+        taken += portion.contexts
+
+
 def shared_ns(observed: Observed, one: Held, other: Held) -> int:
     """What two findings both hold, as far as both are located in the same way."""
     total = 0
     if observed.contexts is not None:
-        total += observed.contexts.ns(common(one.contexts, other.contexts))
+        for low, part in _weighed(one):
+            for high, other_part in _weighed(other):
+                total += round(observed.contexts.ns(common(low, high)) * min(part, other_part))
     waits = common(_waits(observed, one), _waits(observed, other))
     total += sum(high - low for low, high in waits)
-    if not one.contexts and not other.contexts and (both := one.processes & other.processes):
-        total += _executed(observed, both)
+    if not one.contexts and not other.contexts:
+        total += _taken(observed, _both(_executing(observed, one), _executing(observed, other)))
     parts = common(without(one.parts, waits), without(other.parts, waits))
     return total + sum(high - low for low, high in parts)
+
+
+def _weighed(held: Held) -> list[tuple[tuple[Stretch, ...], float]]:
+    """All contexts that count, whole or in part."""
+    return [(held.contexts, 1.0), *_portions(held)]
 
 
 def _waits(observed: Observed, held: Held) -> tuple[Stretch, ...]:
     return common(merged(held.waits), merged(observed.free))
 
 
-def _executed(observed: Observed, processes: Collection[int]) -> int:
-    """What processes executed before the goal, without what they did while the path slept."""
-    goal = observed.goal_ns
-    runs = [
-        (start, end if goal is None else min(end, goal))
+Intervals = dict[int, tuple[Stretch, ...]]
+"""Intervals of threads, by the thread's number."""
+
+
+def _executing(observed: Observed, held: Held) -> Intervals:
+    """In which intervals of which threads what they execute counts."""
+    return _turns(held) if held.turns else _executed(observed, held.processes)
+
+
+def _turns(held: Held) -> Intervals:
+    found: Intervals = {}
+    for turn in held.turns:
+        found[turn.thread] = merged((*found.get(turn.thread, ()), *turn.intervals))
+    return found
+
+
+def _executed(observed: Observed, processes: Collection[int]) -> Intervals:
+    """The runs of the threads of processes."""
+    return {
+        thread: merged(observed.thread_runs.get(thread, ()))
         for thread, process in observed.thread_process.items()
         if process in processes
-        for start, end in observed.thread_runs.get(thread, ())
-        if goal is None or start < goal
-    ]
-    free = observed.asleep
-    starts = [start for start, _ in free]
+    }
+
+
+def _both(one: Intervals, other: Intervals) -> Intervals:
+    return {thread: common(one[thread], other[thread]) for thread in one.keys() & other.keys()}
+
+
+def _taken(observed: Observed, intervals: Intervals) -> int:
+    """What threads executed in intervals before the goal, without what they did while the path slept."""
+    goal = observed.goal_ns
     total = 0
-    for start, end in runs:
-        total += end - start
-        place = max(0, bisect_right(starts, start) - 1)
-        while place < len(free) and free[place][0] < end:
-            total -= max(0, min(end, free[place][1]) - max(start, free[place][0]))
-            place += 1
+    for thread, wanted in intervals.items():
+        runs = common(merged(observed.thread_runs.get(thread, ())), wanted)
+        if goal is not None:
+            runs = common(runs, ((0, goal),))
+        total += sum(high - low for low, high in without(runs, observed.asleep))
     return total

@@ -69,7 +69,8 @@ class _Places:
     def of(self, found: Finding) -> list[Interval]:
         """The longest places of a finding, in order of time."""
         held = found.held
-        places = [*held.parts, *held.waits, *self._of_processes(held.processes), *self._of_contexts(held.contexts)]
+        contexts = (*held.contexts, *(stretch for portion in held.portions for stretch in portion.contexts))
+        places = [*held.parts, *held.waits, *self._of_processes(held.processes), *self._of_contexts(contexts)]
         longest = sorted(set(places), key=lambda place: place[0] - place[1])[:PLACES]
         return sorted(longest)
 

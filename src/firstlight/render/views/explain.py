@@ -134,6 +134,8 @@ def _cost_text(finding: Finding, whole_ns: int) -> str:
         parts.append(f"{time_text(finding.cost.waits_ns)} of it the path sleeps")
     if finding.cost.machine_ns:
         parts.append(f"{time_text(finding.cost.machine_ns)} of it the emulated machine's own")
+    if finding.special_ns:
+        parts.append(f"ranked by the {time_text(finding.own_ns)} that no more special cause holds")
     if finding.shares:
         parts.append(f"shared with {_shared_text(finding)}: these costs do not add up")
     return "; ".join(parts)
