@@ -23,6 +23,34 @@ export function cutInMiddle(text: string, max: number): string {
   return `${visible(text.slice(0, head))}…${visible(text.slice(text.length - (max - 1 - head)))}`;
 }
 
+/** A part of a text with words in backquotes. */
+export interface Quoted {
+  text: string;
+  /** Whether it stood in backquotes. */
+  code: boolean;
+}
+
+/**
+ * The text in parts, words in backquotes apart, of at most `max` characters without the quotes. What is cut off becomes
+ * an ellipsis outside the quotes, so a cut leaves no backquote behind.
+ */
+export function quoted(text: string, max: number): Quoted[] {
+  const found: Quoted[] = [];
+  let left = max;
+  for (const [place, part] of text.split("`").entries()) {
+    if (part === "") continue;
+    const code = place % 2 === 1;
+    if (part.length > left) {
+      if (left > 0) found.push({ text: visible(part.slice(0, left)), code });
+      found.push({ text: " …", code: false });
+      return found;
+    }
+    found.push({ text: visible(part), code });
+    left -= part.length;
+  }
+  return found;
+}
+
 /** A console line: colours and other terminal escapes taken out, tabs widened, the rest made visible. */
 export function consoleLine(text: string): string {
   return visible(text.replace(ESCAPES, "").replace(/\r+$/g, "").replace(/\t/g, "    "), 5000);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { block, consoleLine, cutInMiddle, visible } from "../src/text";
+import { block, consoleLine, cutInMiddle, quoted, visible } from "../src/text";
 
 describe("visible", () => {
   it("leaves ordinary names as they are", () => {
@@ -16,6 +16,38 @@ describe("visible", () => {
 
   it("cuts what is too long and says how long it was", () => {
     expect(visible("x".repeat(10_000), 3)).toBe("xxx… (10,000 characters)");
+  });
+});
+
+describe("quoted", () => {
+  const plain = (text: string) => ({ text, code: false });
+  const code = (text: string) => ({ text, code: true });
+
+  it("sets words in backquotes apart", () => {
+    expect(quoted("add `a=1 b`, then `c`", 110)).toEqual([plain("add "), code("a=1 b"), plain(", then "), code("c")]);
+    expect(quoted("`a` or b", 110)).toEqual([code("a"), plain(" or b")]);
+    expect(quoted("", 110)).toEqual([]);
+  });
+
+  it("cuts inside quoted words without leaving a backquote", () => {
+    expect(quoted("add `abcdef` now", 7)).toEqual([plain("add "), code("abc"), plain(" …")]);
+    expect(quoted("add `abc` now", 7)).toEqual([plain("add "), code("abc"), plain(" …")]);
+    expect(quoted("add `abc`", 7)).toEqual([plain("add "), code("abc")]);
+    expect(quoted("add `abc` now", 4)).toEqual([plain("add "), plain(" …")]);
+    for (let max = 0; max < 20; max++)
+      expect(
+        quoted("add `abcdef`, `g` or `h`", max)
+          .map((part) => part.text)
+          .join(""),
+      ).not.toContain("`");
+  });
+
+  it("shows what a missing backquote leaves open as code", () => {
+    expect(quoted("add `abc… (300 characters)", 110)).toEqual([plain("add "), code("abc… (300 characters)")]);
+  });
+
+  it("shows hostile text as signs", () => {
+    expect(quoted("`\u202ea`", 110)).toEqual([code("‹U+202E›a")]);
   });
 });
 

@@ -1,7 +1,7 @@
 /** What `explain` found, above the timeline: what each cause costs and what removes it, with the way to its place. */
 import { el } from "../dom";
 import { share, time } from "../format";
-import { visible } from "../text";
+import { quoted, visible } from "../text";
 import type { Finding } from "../types";
 import type { Chart } from "./chart";
 
@@ -14,10 +14,7 @@ const SORTS: Record<Finding["sort"], string> = {
 
 /** A remedy in about a line; `explain` prints all of it. Words in backquotes are shown as code. */
 function short(text: string): (HTMLElement | string)[] {
-  const line = text.length > 110 ? `${text.slice(0, 110)} …` : text;
-  return line
-    .split(/(`[^`]+`)/)
-    .map((part) => (/^`[^`]+`$/.test(part) ? el("code", {}, visible(part.slice(1, -1))) : visible(part)));
+  return quoted(text, 110).map((part) => (part.code ? el("code", {}, part.text) : part.text));
 }
 
 function item(chart: Chart, finding: Finding): HTMLElement {
