@@ -121,7 +121,7 @@ def explain(
     known = known or catalogue()
     observed = Observed(boot, to, path)
     found = [each for entry in known.entries if (each := find(observed, entry)) is not None]
-    found = [rest for each in found if (rest := _without_special(observed, each, found)) is not None]
+    found = [left for each in found if (left := _without_special(observed, each, found)) is not None]
     found.sort(key=lambda each: (-each.own_ns, each.entry.id))
     machine = [each for each in found if each.cost.machine_ns > _MOST_MACHINE * each.cost.ns]
     rest = [each for each in found if each not in machine]
