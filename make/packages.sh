@@ -21,6 +21,7 @@ test    has_chromium()      chromium
 test    qemu-system-aarch64 qemu-system-arm
 test    uftrace             uftrace
 test    strace              strace
+test    trace-cmd           trace-cmd
 lint    has_clippy()        CLIPPY
 studies flex                flex
 studies bison               bison

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 from collections import Counter
@@ -15,6 +14,7 @@ import firstlight
 from firstlight.api import Boot
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
+from guest_programs import add_program
 
 pytestmark = pytest.mark.boot
 
@@ -33,15 +33,8 @@ RECORD = struct.Struct("<BBHIIIIIIf8H16s")
 @pytest.fixture(scope="module")
 def overlay(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The host's strace with its libraries, and a static program that begins and ends accounting."""
-    strace = shutil.which("strace")
-    if strace is None:
-        pytest.skip("no strace on this host")
     root = tmp_path_factory.mktemp("overlay")
-    linked = subprocess.run(["ldd", strace], capture_output=True, text=True, check=True).stdout.split()
-    for file in (strace, *(word for word in linked if word.startswith("/"))):
-        to = root / ("bin/strace" if file == strace else file.lstrip("/"))
-        to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, to)
+    add_program(root, "strace")
     source = root.with_suffix(".c")
     source.write_text(ACCOUNT, encoding="utf-8")
     subprocess.run(["gcc", "-static", "-O1", "-o", root / "bin/account", source], check=True)

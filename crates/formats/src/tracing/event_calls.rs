@@ -1,5 +1,6 @@
 //! System calls among the events of a tracer: their begin and end, by task.
 
+use super::event_line::field;
 use super::traced_calls::{TracedCall, TracedCalls};
 use crate::evidence::{Evidence, Grade};
 use firstlight_isa::system_calls::{name_of, CallTable};
@@ -85,14 +86,20 @@ impl EventCalls {
     }
 
     fn side(&self, name: &str, text: &str) -> Option<Side> {
-        let number = || text.strip_prefix("NR ")?.split([' ', '(']).next()?.parse::<u64>().ok();
+        let number = || match text.strip_prefix("NR ") {
+            Some(printed) => printed.split([' ', '(']).next()?.parse::<u64>().ok(),
+            None => value(text, "id")?.parse().ok(),
+        };
         let named = |number| match self.table.and_then(|table| name_of(table, number)) {
             Some(name) => name.to_owned(),
             None => format!("syscall_{number}"),
         };
         match name.strip_prefix("sys_")? {
             "enter" => Some(Side::Begin(named(number()?))),
-            "exit" => Some(Side::End(named(number()?), result(text.rsplit_once(" = ")?.1))),
+            "exit" => {
+                let returned = text.rsplit_once(" = ").map_or(text, |(_, returned)| returned);
+                Some(Side::End(named(number()?), result(returned)))
+            }
             rest => match rest.split_once('_')? {
                 ("enter", call) => Some(Side::Begin(call.to_owned())),
                 ("exit", call) => Some(Side::End(call.to_owned(), result(text))),
@@ -138,10 +145,14 @@ impl EventCalls {
     }
 }
 
-/// `0x3`, `0xfffffffffffffffe`, `-2`
+/// The value of a field as a binary record has it: `__syscall_nr=257 ret=3`, `id=257 ret=3`.
+fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    std::str::from_utf8(field(text.as_bytes(), key)?).ok()
+}
+
+/// `0x3`, `0xfffffffffffffffe`, `-2`, alone or as the field `ret`.
 fn result(text: &str) -> Option<i64> {
-    let text = text.trim();
-    let text = text.strip_prefix("ret=").or(text.strip_prefix("ret: ")).unwrap_or(text);
+    let text = value(text, "ret").or(text.strip_prefix("ret: ")).unwrap_or(text).trim();
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok().map(|value| value as i64),
         None => text.parse().ok(),
