@@ -98,6 +98,8 @@ _EXTRAS = {
     "numpy": "statistics",
     "pydoe": "experiments",
     "scipy": "statistics",
+    "starlette": "ui",
+    "uvicorn": "ui",
 }
 
 

@@ -33,6 +33,10 @@ export function dataTable(data: TableData): HTMLElement {
     foot,
   );
   const notes = data.notes.map((text) => el("p", { class: "note" }, visible(text, 2000)));
-  const scroll = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": visible(data.title) }, table);
+  const scroll = el(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": `Table: ${visible(data.title)}` },
+    table,
+  );
   return el("div", { class: "level" }, scroll, ...notes);
 }

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from firstlight.api.record_boards import BoardRecording, record_board
     from firstlight.api.record_boots import ask, calibrate, qemu_command, record, record_with, verify
     from firstlight.api.run_studies import new_study, recheck_study, run_study, studies
+    from firstlight.api.serve_folder import serve
     from firstlight.api.set_up import Doctor, audit_boot, audit_matrix, doctor, image, image_path, images
     from firstlight.api.tune_recipes import files_to_apply, read_tuning, tune
     from firstlight.api.write import Export, export, page, report
@@ -161,6 +162,7 @@ __all__ = [
     "run_gate",
     "run_study",
     "scale",
+    "serve",
     "set_baseline",
     "studies",
     "tidy_farm",
@@ -189,6 +191,7 @@ _MODULES = {
     "firstlight.api.import_records": "import_ import_all import_batch",
     "firstlight.api.record_boards": "BoardRecording record_board",
     "firstlight.api.record_boots": "ask calibrate qemu_command record record_with verify",
+    "firstlight.api.serve_folder": "serve",
     "firstlight.api.set_up": "Doctor audit_boot audit_matrix doctor image image_path images",
     "firstlight.api.run_studies": "new_study recheck_study run_study studies",
     "firstlight.api.tune_recipes": "files_to_apply read_tuning tune",

@@ -47,6 +47,7 @@ COMMANDS: dict[Task, list[tuple[str, str, str]]] = {
         ("health", "health:health", "Check that the booted system works: devices, mounts, units, policy"),
         ("log", "log:log", "Show the log with the time between lines, and its silent gaps"),
         ("report", "report:report", "Write a boot as one self-contained HTML page"),
+        ("ui", "ui:ui", "Browse a folder of boots: list, open, compare, query"),
         ("export", "export:export", "Write a boot in the format of another tool"),
     ],
     Task.COMPARE: [

@@ -39,6 +39,16 @@ CREATE TABLE measures (number INTEGER, kind VARCHAR, name VARCHAR, ns BIGINT);
 
 _FORMAT = "firstlight history 1"
 
+#: What a history that is read may do: no other file, no network, no extension.
+_READ_ONLY = (
+    "temp_directory = ''",
+    "python_enable_replacements = false",
+    "autoinstall_known_extensions = false",
+    "autoload_known_extensions = false",
+    "enable_external_access = false",
+    "lock_configuration = true",
+)
+
 #: What was measured, with the present names of phases; neighbours that have one name now are added up.
 _PRESENT_MEASURES = """
 CREATE TEMP VIEW present_measures AS
@@ -197,6 +207,10 @@ def open_history(path: Path, *, write: bool = False) -> Iterator[History]:
         connection = duckdb.connect(where, read_only=not write)
     try:
         with _duckdb_errors(where):
+            if not write:
+                # A file that somebody sends may have views in it: they read this file and nothing else.
+                for setting in _READ_ONLY:
+                    connection.execute(f"SET {setting}")
             if new:
                 connection.begin()
                 connection.execute(_SCHEMA)

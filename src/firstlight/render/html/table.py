@@ -18,7 +18,7 @@ def html_table(table: Table) -> str:
         written = "\n".join(f"<tr>{line}</tr>" for line in cells)
         return f"<{tag}>{written}</{tag}>" if rows else ""
 
-    head = "".join(f'<th scope="col"{_class(column)}>{escape_html(column.title)}</th>' for _, column in columns)
+    head = "".join(_head(column) for _, column in columns)
     caption = f'<caption class="unseen">{escape_html(table.title)}</caption>' if table.title else ""
     inner = f"{caption}<thead><tr>{head}</tr></thead>{lines('tbody', table.rows)}{lines('tfoot', table.foot)}"
     notes = "".join(f'\n<p class="note">{escape_html(note)}</p>' for note in table.notes)
@@ -29,6 +29,12 @@ def _is_drawn(table: Table, place: int) -> bool:
     """Whether a column is more than pictures that only a terminal draws."""
     cells = (row[place] for row in table.rows)
     return table.columns[place].kind != "picture" or any(isinstance(cell, Picture) and cell.html() for cell in cells)
+
+
+def _head(column: Column) -> str:
+    """The head of a column; one without a title is no head to a screen reader."""
+    tag = 'th scope="col"' if column.title else "td"
+    return f"<{tag}{_class(column)}>{escape_html(column.title)}</{tag[:2]}>"
 
 
 def _cell(column: Column, value: Value) -> str:

@@ -1,0 +1,1 @@
+"""`firstlight ui`: a local browser over a folder of boots."""

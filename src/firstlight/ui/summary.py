@@ -1,0 +1,82 @@
+"""One line about each boot of the folder, from its manifest alone."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.bundle.describe import CLOCKS
+from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.open import read_manifest
+from firstlight.errors import FirstlightError
+from firstlight.ui.folder import Entry
+
+_FILES = ("manifest.json", "provenance.json")
+
+Signature = tuple[tuple[int, int, int] | None, ...]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a list shows of a boot."""
+
+    entry: Entry
+    mode: str = ""
+    status: str = ""
+    kernel: str = ""
+    time_ns: int | None = None
+    clock: str = ""
+    recorded_at: str = ""
+    problem: str | None = None
+    """Why the boot cannot be opened."""
+
+
+class Summaries:
+    """Summaries of boots; a manifest is read again when it changed.
+
+    >>> from firstlight.ui.folder import Folder
+    >>> entry = next(each for each in Folder(bundle.parent).entries() if each.name == bundle.name)
+    >>> Summaries().of(entry).mode
+    'exact'
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Signature, Summary]] = {}
+        self._lock = threading.Lock()
+
+    def of(self, entry: Entry) -> Summary:
+        """The summary of a boot; of one that cannot be opened, the reason."""
+        signature = tuple(_signature(entry.path / name) for name in _FILES)
+        with self._lock:
+            known = self._known.get(entry.id)
+        if known is not None and known[0] == signature:
+            return known[1]
+        try:
+            made = _summary(entry, read_manifest(entry.path))
+        except FirstlightError as error:
+            made = Summary(entry, problem=error.message)
+        with self._lock:
+            self._known[entry.id] = (signature, made)
+        return made
+
+
+def _summary(entry: Entry, manifest: Manifest) -> Summary:
+    kernel = manifest.versions.get("kernel") or manifest.recipe_text("kernel") or ""
+    return Summary(
+        entry,
+        mode=manifest.mode,
+        status=manifest.status,
+        kernel=str(kernel).rpartition("/")[2],
+        time_ns=manifest.totals.virtual_ns,
+        clock=CLOCKS[manifest.clock.kind],
+        recorded_at=manifest.recorded_at,
+    )
+
+
+def _signature(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
