@@ -23,7 +23,7 @@ VERBS = [
     "show BAD", "show BAD --json", "audit BAD", "functions BAD", "initcalls BAD", "devices BAD", "units BAD",
     "path BAD", "log BAD", "compare GOOD BAD", "compare BAD GOOD", "report BAD -o page.html --force", "verify BAD",
     *(f"export BAD --to {form} -o out.{form} --force"
-      for form in ("perfetto", "firefox", "speedscope", "folded", "uftrace", "csv", "json", "svg")),
+      for form in ("perfetto", "firefox", "speedscope", "folded", "uftrace", "csv", "json", "svg", "timeline-svg")),
     "bless BAD --as bad --because it", "gate BAD --baseline good", "gate BAD --baseline good --confirm",
     "calibrate BAD -o band.json --force", "calibrate BAD --pairs 12", "calibrate .", "history add h.duckdb BAD --at a",
     "history show .", "try --append quiet --against BAD", "try --kernel GOOD/manifest.json --against BAD",

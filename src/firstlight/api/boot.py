@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from firstlight.api.write import Export
     from firstlight.exporters.formats import To as ExportFormat
 
+
+#: Lanes and pixels of the picture that a notebook shows.
+_NOTEBOOK_ROWS, _NOTEBOOK_WIDTH = 60, 1100
 
 _Table = Literal[
     "initcalls",
@@ -67,9 +71,23 @@ class Boot(BundleBoot):
     """
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the boot in one line, and its phases."""
+        """What a notebook shows: the boot in one line, its timeline as a picture, and its phases.
+
+        The picture is data of an `img`: nothing in it runs, and its style stays its own.
+        """
         head = f"{self.directory.name}: {self.manifest.mode}, {self.manifest.status}, {self.manifest.clock.kind} clock"
-        return f"<p><b>{escape(printable(head, 300))}</b></p>" + self.phases()._repr_html_()
+        packed = b64encode(self._repr_svg_().encode()).decode()
+        picture = (
+            f'<img alt="Timeline of {escape(printable(self.directory.name, 200))}" style="max-width: 100%" '
+            f'src="data:image/svg+xml;base64,{packed}">'
+        )
+        return f"<p><b>{escape(printable(head, 300))}</b></p>{picture}{self.phases()._repr_html_()}"
+
+    def _repr_svg_(self) -> str:
+        """The timeline as a notebook shows it: the first rows of :func:`firstlight.export` to `timeline-svg`."""
+        from firstlight.render.svg.timeline import timeline_svg
+
+        return timeline_svg(self, rows=_NOTEBOOK_ROWS, width=_NOTEBOOK_WIDTH)[0]
 
     @cached_property
     def _every_initcall(self) -> pl.DataFrame:

@@ -115,8 +115,8 @@ def export(
     """Write a boot in the format of another program.
 
     :param boot: the boot, or its path.
-    :param to: `perfetto`, `firefox`, `speedscope`, `folded`, `uftrace`, `csv`, `json`, `svg`, `lava`, `kcidb`,
-        `openmetrics` or `influx`.
+    :param to: `perfetto`, `firefox`, `speedscope`, `folded`, `uftrace`, `csv`, `json`, `svg`, `timeline-svg`,
+        `lava`, `kcidb`, `openmetrics` or `influx`.
     :param output: the file or directory; by default NAME with the format's suffix, here.
     :param unit: what call stacks are weighed by.
     :param by: of folded stacks: their frames are functions, or processes with user mode and system calls in them.
@@ -153,7 +153,13 @@ def export(
     ):
         if shown is not None:
             shown.step("writing the export")
-        exported = write_export(directory, kind, written, unit=unit, table=table, exact=exact, by=by,
+        if kind is ExportFormat.timeline_svg:
+            from firstlight.render.svg.timeline import timeline_svg
+
+            document, exported = timeline_svg(_opened(boot))
+            written.write_text(document, encoding="utf-8", newline="\n")
+        else:
+            exported = write_export(directory, kind, written, unit=unit, table=table, exact=exact, by=by,
                                 origin=origin, build=build)  # fmt: skip
     size = sum(file.stat().st_size for file in (out.iterdir() if folder else [out]))
     return Export(out, size, exported.counts, exported.notes)

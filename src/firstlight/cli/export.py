@@ -65,7 +65,7 @@ def export(
     folded      FlameGraph, inferno: one line for each call path, or of each process
     uftrace     uftrace report, graph, replay, tui: a directory
     csv         every table, zipped or in a directory; json: one document
-    svg         a boot chart, for print
+    svg         a boot chart, for print; timeline-svg: the tracks of the report page as one drawing
     lava        a script of lava-test-case calls, for a test definition of LAVA
     kcidb       a submission to KernelCI, schema 5.3: a test for each phase and mark
     openmetrics Prometheus, node_exporter's text files: gauges; influx: InfluxDB's line protocol
@@ -75,6 +75,7 @@ def export(
       firstlight export a.boot --to perfetto
       firstlight export a.boot --to folded --unit instructions -o - | inferno-flamegraph > a.svg
       firstlight export a.boot --to folded --by process
+      firstlight export a.boot --to timeline-svg -o a.svg
       firstlight export a.boot --to csv --table spans -o - > spans.csv
       firstlight export a.boot --to kcidb --origin mylab --build-id maestro:67e1c3f0
     """

@@ -17,6 +17,7 @@ class To(enum.StrEnum):
     csv = "csv"
     json = "json"
     svg = "svg"
+    timeline_svg = "timeline-svg"
     lava = "lava"
     kcidb = "kcidb"
     openmetrics = "openmetrics"
@@ -51,6 +52,7 @@ FORMATS = {
     To.csv: Format(".csv.zip", binary=True),
     To.json: Format(".json"),
     To.svg: Format(".svg"),
+    To.timeline_svg: Format(".timeline.svg"),
     To.lava: Format(".lava.sh"),
     To.kcidb: Format(".kcidb.json"),
     To.openmetrics: Format(".prom"),

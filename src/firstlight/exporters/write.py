@@ -21,6 +21,7 @@ ENGINE_READS: dict[To, tuple[str, ...]] = {
     To.csv: (),
     To.json: (),
     To.svg: ("spans",),
+    To.timeline_svg: (),
     To.lava: (),
     To.kcidb: (),
     To.openmetrics: (),

@@ -35,14 +35,28 @@ def page_timeline(boot: Boot, path: CriticalPath) -> tuple[Json, bytes]:
     >>> [track["label"] for track in described["tracks"]][:3]
     ['Phases', 'Critical path', 'Idle']
     """
+    first, last, tracks = timeline_tracks(boot, path)
+    described, columns = encoded(tracks, first)
+    sizes = {"spans": sum(len(lane) for track in tracks for lane in track.lanes), "bytes": len(columns)}
+    return {"first_ns": first, "last_ns": last, "end_ns": window(boot).last_ns, **sizes, **described}, columns
+
+
+def timeline_tracks(boot: Boot, path: CriticalPath) -> tuple[int, int, list[Track]]:
+    """The first and the last instant of a timeline, and its tracks from the top.
+
+    :raises BundleError: when a table of the bundle cannot be read.
+
+    >>> import firstlight
+    >>> opened = firstlight.open(bundle)
+    >>> first, last, tracks = timeline_tracks(opened, opened.path())
+    >>> first, last, tracks[0].label
+    (0, 829882107, 'Phases')
+    """
     whole = window(boot)
     tracks = sorted(_tracks(boot, path, whole), key=lambda track: GROUPS.index(track.group))
     bars = [bar for track in tracks for lane in track.lanes for bar in lane]
     first = min([whole.first_ns, *(bar.start_ns for bar in bars)])
-    last = max([whole.last_ns, *(bar.end_ns for bar in bars)])
-    described, columns = encoded(tracks, first)
-    sizes = {"spans": len(bars), "bytes": len(columns)}
-    return {"first_ns": first, "last_ns": last, "end_ns": whole.last_ns, **sizes, **described}, columns
+    return first, max([whole.last_ns, *(bar.end_ns for bar in bars)]), tracks
 
 
 def _tracks(boot: Boot, path: CriticalPath, whole: Window) -> Iterator[Track]:

@@ -1,0 +1,1 @@
+"""Pictures of a boot as SVG, made without a browser."""
