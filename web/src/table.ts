@@ -13,6 +13,7 @@ import {
 } from "@tanstack/table-core";
 import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
 import { el } from "./dom";
+import { type RowFilter, rowFilter } from "./filter";
 
 const features = tableFeatures({
   coreReactivityFeature: storeReactivityBindings(),
@@ -67,6 +68,7 @@ export class DataTable<Row> {
   readonly #body = el("tbody");
   readonly #count = el("p", { class: "count", role: "status" });
   readonly #more = el("div", { class: "more" });
+  #filter: RowFilter<Row> = { matches: () => true, wrong: [] };
 
   constructor(options: TableOptions<Row>) {
     this.#options = options;
@@ -76,12 +78,11 @@ export class DataTable<Row> {
       sortDescFirst: column.number === true,
       sortFn: (a, b, id) => order(a.getValue<Value>(id), b.getValue<Value>(id)),
     }));
-    const text = options.filterText;
     this.#table = constructTable({
       features,
       columns,
       data: hold(options.rows),
-      globalFilterFn: (row, _id, term: string) => text?.(row.original.row).toLowerCase().includes(term) ?? true,
+      globalFilterFn: (row) => this.#filter.matches(row.original.row),
       getColumnCanGlobalFilter: (column) => column.id === options.columns[0]?.id,
       initialState: {
         sorting: options.sort ? [options.sort] : [],
@@ -109,9 +110,20 @@ export class DataTable<Row> {
     this.redraw();
   }
 
-  /** Shows only rows whose text holds the term. */
-  filter(term: string): void {
-    this.#table.setGlobalFilter(term.trim().toLowerCase() || undefined);
+  /** Shows only rows that the filter lets through; `filter.ts` has the language. */
+  filter(typed: string): void {
+    const columns = this.#options.columns.map(({ id, title, value }) => ({
+      names: [
+        id,
+        title
+          .toLowerCase()
+          .replace(/ \(.*\)$/, "")
+          .replaceAll(" ", "_"),
+      ],
+      value,
+    }));
+    this.#filter = rowFilter(typed, this.#options.filterText ?? (() => ""), columns);
+    this.#table.setGlobalFilter(typed.trim() || undefined);
     this.redraw();
   }
 
@@ -127,9 +139,20 @@ export class DataTable<Row> {
       type: "search",
       placeholder: filterLabel ?? "Filter",
       "aria-label": filterLabel ?? "Filter",
+      title: `Words, -word, and the columns: ${this.#fields().join(", ")}; such as ${this.#example()}`,
+      maxlength: 500,
     });
     box.addEventListener("input", () => this.filter(box.value));
     return el("div", { class: "toolbar" }, box, this.#count);
+  }
+
+  #fields(): string[] {
+    return this.#options.columns.map(({ id }) => id);
+  }
+
+  #example(): string {
+    const figure = this.#options.columns.find((column) => column.number)?.id;
+    return figure === undefined ? `${this.#fields()[0]}~text` : `${figure}>1ms`;
   }
 
   #drawHead(): void {
@@ -173,7 +196,10 @@ export class DataTable<Row> {
     const matching = this.#table.getFilteredRowModel().rows.length;
     const all = this.#options.filterText ? this.#table.getCoreRowModel().rows.length : matching;
     const of = matching === all ? "" : ` of ${all.toLocaleString("en")}`;
-    this.#count.textContent = `${matching.toLocaleString("en")}${of} ${all === 1 ? "row" : "rows"}`;
+    const wrong = this.#filter.wrong.map(
+      (term) => ` “${term}” is no term: the columns are ${this.#fields().join(", ")}.`,
+    );
+    this.#count.textContent = `${matching.toLocaleString("en")}${of} ${all === 1 ? "row" : "rows"}${wrong.length > 0 ? "." : ""}${wrong.join("")}`;
     this.#drawMore(matching - shown.length);
   }
 

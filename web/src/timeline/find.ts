@@ -1,4 +1,5 @@
-/** The filter language of the timeline: words, and terms such as `kind:initcall`, `track:udev`, `>10ms`, `at:0.8s`. */
+/** The filter language of the timeline: that of the tables, with terms such as `kind:initcall`, `dur>1ms`, `at:0.8s`. */
+import { compares, type Operator, readTerms, says, type Term } from "../filter";
 import { counted, type Timeline, type Track } from "./data";
 import type { Lane } from "./lane";
 import type { Hits } from "./paint";
@@ -14,6 +15,12 @@ export interface Query {
   open: boolean;
   /** An instant that the reader asks for. */
   at: number | null;
+  /** What the whole name has to say, or not. */
+  names: { not: boolean; operator: Operator; value: string }[];
+  /** When a bar starts or ends, from the first instant on. */
+  times: { end: boolean; operator: Operator; time: number }[];
+  /** Groups and tracks that are left out. */
+  notTracks: string[];
   /** A term that means nothing, as it was typed. */
   wrong: string | null;
 }
@@ -50,39 +57,63 @@ export function readQuery(text: string): Query {
     critical: false,
     open: false,
     at: null,
+    names: [],
+    times: [],
+    notTracks: [],
     wrong: null,
   };
-  for (const [, quoted, plain] of text.toLowerCase().matchAll(/"([^"]*)"|(\S+)/g)) {
-    if (quoted !== undefined) query.words.push(quoted);
-    else if (plain !== undefined) readTerm(query, plain);
-  }
+  for (const term of readTerms(text)) if (!readTerm(query, term)) query.wrong ??= term.typed;
   return query;
 }
 
-function readTerm(query: Query, term: string): void {
-  const [, key, value] = /^(kind|group|track|at|is):(.*)$/.exec(term) ?? [];
-  const bound = /^([<>])=?(\d.*)$/.exec(term);
-  if (bound) {
-    const time = readTime(bound[2] ?? "");
-    if (time === null) query.wrong ??= term;
-    else if (bound[1] === ">") query.least = time;
-    else query.most = time;
-  } else if (key === "at") {
-    query.at = readTime(value ?? "");
-    if (query.at === null) query.wrong ??= term;
-  } else if (key === "is" && value === "critical") query.critical = true;
-  else if (key === "is" && value === "open") query.open = true;
-  else if (key === "is") query.wrong ??= term;
-  else if (key === "track" && value) query.tracks.push(value);
-  else if (key && value) query.groups.push(value);
-  else if (term.length > 1 && term.startsWith("-")) query.without.push(term.slice(1));
-  else query.words.push(term);
+/** Adds a term to a query; false for one that means nothing. */
+function readTerm(query: Query, term: Term): boolean {
+  const { field, operator, value, not } = term;
+  const bound = /^([<>])=?(\d.*)$/.exec(value);
+  if (field === null && bound && !not) return readLength(query, `${bound[1]}=` as Operator, bound[2] ?? "");
+  if (field === null) (not ? query.without : query.words).push(value);
+  else if (field === "dur" || field === "duration") return !not && readLength(query, operator, value);
+  else if (field === "start" || field === "end") {
+    const time = readTime(value);
+    if (time === null || not || [":", "~", "="].includes(operator)) return false;
+    query.times.push({ end: field === "end", operator, time });
+  } else if (field === "name") {
+    if (![":", "~", "="].includes(operator)) return false;
+    query.names.push({ not, operator, value });
+  } else if (field === "at" && operator === ":") {
+    query.at = readTime(value);
+    return query.at !== null;
+  } else if (field === "is" && operator === ":" && !not) {
+    if (value === "critical") query.critical = true;
+    else if (value === "open") query.open = true;
+    else return false;
+  } else if (["kind", "group", "track"].includes(field)) {
+    if (![":", "~", "="].includes(operator)) return false;
+    if (not) query.notTracks.push(value);
+    else if (field === "track") query.tracks.push(value);
+    else query.groups.push(value);
+  } else if ([":", "~", "="].includes(operator)) {
+    // A colon of a name such as `usb:1` is a part of a word.
+    (not ? query.without : query.words).push(`${field}${operator}${value}`);
+  } else return false;
+  return true;
+}
+
+/** A bound of the length; times are whole nanoseconds. */
+function readLength(query: Query, operator: Operator, value: string): boolean {
+  const time = readTime(value);
+  if (time === null || [":", "~", "="].includes(operator)) return false;
+  if (operator === ">" || operator === ">=") {
+    query.least = Math.max(query.least, operator === ">" ? Math.floor(time) + 1 : time);
+  } else query.most = Math.min(query.most, operator === "<" ? Math.ceil(time) - 1 : time);
+  return true;
 }
 
 /** Whether a query asks for bars at all; `at:` alone does not. */
 export function asks(query: Query): boolean {
-  const { words, without, tracks, groups, least, most, critical, open } = query;
-  const named = words.length + without.length + tracks.length + groups.length > 0;
+  const { words, without, tracks, groups, least, most, critical, open, names, times, notTracks } = query;
+  const lists = [words, without, tracks, groups, names, times, notTracks];
+  const named = lists.some((list) => list.length > 0);
   return named || least > 0 || Number.isFinite(most) || critical || open;
 }
 
@@ -90,14 +121,17 @@ export function asks(query: Query): boolean {
 function isOf(track: Track, query: Query): boolean {
   const [label, group] = [track.label.toLowerCase(), track.group.toLowerCase()];
   const kinds = query.groups.every((kind) => group.includes(kind) || label.includes(kind) || track.role.includes(kind));
-  return kinds && query.tracks.every((name) => label.includes(name));
+  const without = query.notTracks.some((name) => group.includes(name) || label.includes(name));
+  return kinds && !without && query.tracks.every((name) => label.includes(name));
 }
 
 /** Every bar that a query matches, in order of time. Names are matched once, not once for each bar. */
 export function find(timeline: Timeline, query: Query): Finding {
   const fits = timeline.names.map((name) => {
     const text = name.toLowerCase();
-    return query.words.every((word) => text.includes(word)) && !query.without.some((word) => text.includes(word));
+    const words =
+      query.words.every((word) => text.includes(word)) && !query.without.some((word) => text.includes(word));
+    return words && query.names.every(({ not, operator, value }) => says(text, operator, value) !== not);
   });
   const found: Found[] = [];
   const hits: Hits = new Map();
@@ -113,7 +147,10 @@ export function find(timeline: Timeline, query: Query): Finding {
           length >= query.least &&
           length <= query.most &&
           (!query.critical || lane.isCritical(i)) &&
-          (!query.open || lane.isOpen(i));
+          (!query.open || lane.isOpen(i)) &&
+          query.times.every(({ end, operator, time }) =>
+            compares((end ? lane.to(i) : lane.from(i)) - timeline.first, operator, time),
+          );
         before[i + 1] = (before[i] ?? 0) + (hit ? 1 : 0);
         if (!hit) continue;
         found.push({ track, lane, i });

@@ -5,7 +5,8 @@ import type { Chart } from "./chart";
 import { describe } from "./details";
 import { asks, find, readQuery } from "./find";
 
-const HINT = "Words, and terms: kind:initcall  track:udev  >10ms  <1s  is:critical  is:open  -word  at:0.8s";
+const HINT =
+  "Words, and terms: kind:initcall  track:udev  dur>10ms  dur<1s  name~pci  start>0.5s  is:critical  is:open  -word  at:0.8s";
 
 export class SearchBox {
   readonly box = el("input", {

@@ -1,0 +1,78 @@
+"""The filter language in the report page: one for the timeline and for the tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import firstlight
+from browser.report_page import Show
+from bundles import HOSTILE
+from imported_bundle import make_imported
+
+
+def test_the_timeline_finds_what_the_bundle_has(show: Show, tmp_path: Path) -> None:
+    bundle = make_imported(tmp_path)
+    report = show(bundle)
+    spans = firstlight.open(bundle).spans().filter(pl.col("kind") == "initcall").drop_nulls("start_ns")
+    # The page draws what did not end up to the end of the boot.
+    spans = spans.with_columns(pl.col("end_ns").fill_null(4_800_000_000))
+    length = pl.col("end_ns") - pl.col("start_ns")
+    for text, expected in (
+        ("kind:initcalls dur>1ms", length > 1_000_000),
+        ("kind:initcalls dur<=10ms", length <= 10_000_000),
+        ("kind:initcalls -dur", pl.lit(True)),
+        ("kind:initcalls name~pci", pl.col("name").str.contains("pci")),
+        ("kind:initcalls -name~pci", ~pl.col("name").str.contains("pci")),
+        ("kind:initcalls start>1s dur>0", (pl.col("start_ns") > 1_000_000_000) & (length > 0)),
+    ):
+        report.page.get_by_label("Search the timeline").fill(text)
+        said = report.page.locator("#timeline .tl-find [role=status]").inner_text()
+        number = spans.filter(expected).height
+        assert said.startswith(f"{number:,} bars" if number else "Nothing matches"), text
+
+
+def test_a_term_that_means_nothing_is_named(show: Show, tmp_path: Path) -> None:
+    report = show(make_imported(tmp_path))
+    report.page.get_by_label("Search the timeline").fill("dur>long")
+    assert "“dur>long” is no term" in report.page.locator("#timeline .tl-find [role=status]").inner_text()
+    report.page.locator("#initcalls input[type=search]").fill("size>3")
+    assert "“size>3” is no term: the columns are" in report.section("initcalls")
+
+
+def test_tables_have_the_same_language(show: Show, tmp_path: Path) -> None:
+    bundle = make_imported(tmp_path)
+    report = show(bundle)
+    calls = firstlight.open(bundle).initcalls()
+    box = report.page.locator("#initcalls input[type=search]")
+    for text, expected in (
+        ("dur>1ms", pl.col("duration_ns") > 1_000_000),
+        ("name~pci", pl.col("function").str.contains("pci")),
+        ("-name~pci level:device", ~pl.col("function").str.contains("pci") & (pl.col("level") == "device")),
+        ("start>=1s", pl.col("start_ns") >= 1_000_000_000),
+    ):
+        box.fill(text)
+        wanted = calls.filter(expected)["function"].to_list()
+        assert sorted(report.column("initcalls", "name")) == sorted(wanted) or (not wanted), text
+
+
+def test_the_function_table_takes_figures(show: Show) -> None:
+    report = show()
+    report.page.get_by_label("Filter functions").fill("count>100 -mpi")
+    counts = [int(text.replace(",", "")) for text in report.column("functions", "count")]
+    assert counts
+    assert min(counts) > 100
+    assert not any("mpi" in name for name in report.column("functions", "function"))
+
+
+@pytest.mark.parametrize(
+    "text", [*HOSTILE[:6], "((((", "name~", '"', "-", ">", "dur>", "a" * 600, "\\", "__proto__:x", "constructor>1"]
+)
+def test_hostile_filters_do_nothing(show: Show, text: str) -> None:
+    report = show()
+    for label in ("Search the timeline", "Filter functions"):
+        report.page.get_by_label(label).fill(text)
+    assert report.page.locator("img, iframe, object, embed").count() == 0
+    assert report.page.locator("script").count() == 1
