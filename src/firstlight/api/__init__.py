@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from firstlight.api.run_studies import new_study, recheck_study, run_study, studies
     from firstlight.api.serve_folder import serve
     from firstlight.api.set_up import Doctor, audit_boot, audit_matrix, doctor, image, image_path, images
-    from firstlight.api.tune_recipes import files_to_apply, read_tuning, tune
+    from firstlight.api.tune_recipes import files_to_apply, read_tuning, tune, tune_board
     from firstlight.api.write import Export, export, page, report
     from firstlight.audit.matrix.cells import Extent as MatrixExtent
     from firstlight.bundle.manifest import Manifest
@@ -168,6 +168,7 @@ __all__ = [
     "tidy_farm",
     "try_",
     "tune",
+    "tune_board",
     "verify",
     "whatif",
     "work",
@@ -194,7 +195,7 @@ _MODULES = {
     "firstlight.api.serve_folder": "serve",
     "firstlight.api.set_up": "Doctor audit_boot audit_matrix doctor image image_path images",
     "firstlight.api.run_studies": "new_study recheck_study run_study studies",
-    "firstlight.api.tune_recipes": "files_to_apply read_tuning tune",
+    "firstlight.api.tune_recipes": "files_to_apply read_tuning tune tune_board",
     "firstlight.api.write": "Export export page report",
     "firstlight.audit.matrix.cells": "MatrixExtent",
     "firstlight.bundle.manifest": "Manifest",

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, TypeVar
 from firstlight.api.record_boots import PathLike, progress_of
 
 if TYPE_CHECKING:
+    from firstlight.advise.tuning.on_board import BoardTuning
     from firstlight.advise.tuning.tuning import Tuning
     from firstlight.recipe.options import RecordOptions
 
 Kind = TypeVar("Kind", bound=StrEnum)
 
-__all__ = ["files_to_apply", "read_tuning", "tune"]
+__all__ = ["files_to_apply", "read_tuning", "tune", "tune_board"]
 
 _NAMED = ("minimal", "debian")
 
@@ -74,6 +75,45 @@ def tune(
     options = _options(recipe, trust=trust)
     with progress_of(progress) as shown:
         return run(options, request, file, folder, Path(output), shown)
+
+
+def tune_board(
+    board: PathLike,
+    *,
+    output: PathLike = "tuning",
+    blocks: int = 4,
+    pairs: int = 12,
+    remedies: Sequence[PathLike] = (),
+    without: Sequence[str] = (),
+    progress: bool = False,
+) -> BoardTuning:
+    """Find the remedies of the command line that make a board ready sooner.
+
+    A Plackett-Burman design with its mirror image screens all remedies together; those with a significant improvement
+    are kept, and pairs of boots with and without them say what they give together. Both experiments continue where
+    they stopped. The only health check is that the board becomes ready.
+
+    :param board: a board file, or a labgrid environment; a hook has to add words to the command line.
+    :param output: the directory of both experiments.
+    :param blocks: boots of each combination of the design; at least 3.
+    :param pairs: pairs of boots that confirm what is kept.
+    :param remedies: TOML files with further remedies.
+    :param without: remedies, or parameters of the kernel's command line, that are not tried.
+    :param progress: show the progress on a terminal.
+    :raises UsageError: when the board has no hook, or fewer than two remedies are left.
+    :raises LabError: when the board did not boot six times in a row.
+    :raises UnhealthyBootError: when no block of the design is complete.
+
+    Example: ``firstlight.tune_board("lab.toml", without=["no-apic-timer"]).append``.
+    """
+    from firstlight.advise.tuning.on_board import tune_on_board
+    from firstlight.advise.tuning.remedy import read_remedies
+    from firstlight.api.experiments import run_progress
+
+    file = read_remedies([Path(path) for path in remedies])
+    return tune_on_board(
+        Path(board), file.remedy, Path(output), run_progress(progress), blocks=blocks, pairs=pairs, without=without
+    )
 
 
 def read_tuning(directory: PathLike) -> Tuning:

@@ -24,9 +24,11 @@ app = command_group(
 
 @app.command("run")
 def run(
+    ctx: typer.Context,
     recipe: Annotated[
-        str, typer.Argument(metavar="RECIPE", help="A recorded boot, `minimal`, `debian`, or a TOML file of options.")
-    ],
+        str | None,
+        typer.Argument(metavar="RECIPE", help="A recorded boot, `minimal`, `debian`, or a TOML file of options."),
+    ] = None,
     goal: Annotated[
         str,
         typer.Option(
@@ -55,6 +57,17 @@ def run(
     explained: Annotated[
         bool, typer.Option("--explained", help="Also try the remedies of the causes that `explain` names.")
     ] = False,
+    board: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="Tune the command line of this board: a board file (.toml), or a labgrid environment (.yaml).",
+        ),
+    ] = None,
+    blocks: Annotated[
+        int, typer.Option(metavar="N", min=3, max=100, help="With --board: boots of each combination of the design.")
+    ] = 4,
     jobs: Jobs = None,
     workers: Workers = None,
     trust: Trust = False,
@@ -69,7 +82,18 @@ def run(
       firstlight tune minimal --goal kernel --budget 40 -o cloud/
       firstlight tune debian --allow cmdline,initramfs,rootfs,machine --budget 60 -o debian/
       firstlight tune a.boot --without initcall_blacklist
+      firstlight tune --board lab.toml --without no-apic-timer -o board/
     """
+    if (board is None) == (recipe is None):
+        raise UsageError("give a recipe, or `--board` with the file of a board")
+    if board is not None:
+        _check_for_board(ctx, goal)
+        tuned = api.tune_board(
+            board, output=output, blocks=blocks, remedies=remedies or (), without=without or (), progress=True
+        )
+        _print_board(tuned, json=json)
+        return
+    assert recipe is not None
     with api.boots_by(workers):
         found = api.tune(
             recipe, goal=goal, allow=[each.strip() for each in allow.split(",") if each.strip()], budget=budget,
@@ -108,6 +132,33 @@ def show(
             page.tell()
             return
     _print(found, markdown=markdown, json=json)
+
+
+_NOT_OF_BOARDS = ("allow", "budget", "explained", "jobs", "workers", "trust")
+
+
+def _check_for_board(ctx: typer.Context, goal: str) -> None:
+    """Reject what no board has.
+
+    :raises UsageError: naming the first option.
+    """
+    if goal != "ready":
+        raise UsageError(f"`--goal {goal}` is not for boards", hint="a board is timed from `kernel_start` to `ready`")
+    for name in _NOT_OF_BOARDS:
+        given = ctx.get_parameter_source(name)
+        if given is not None and given.name == "COMMANDLINE":
+            raise UsageError(f"`--{name}` is not for boards", hint="`--blocks`, `--remedies` and `--without` are")
+
+
+def _print_board(found: Any, *, json: bool) -> None:
+    from firstlight.render.terminal.console import console
+    from firstlight.render.terminal.report import print_report
+    from firstlight.render.views.board_tuning import board_tuning_report
+
+    if json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        print_report(console(), board_tuning_report(found))
 
 
 def _print(found: Any, *, markdown: bool, json: bool) -> None:

@@ -73,12 +73,17 @@ def estimate_cells(results: Results) -> dict[str, EffectEstimate]:
 
 def estimate_effects(results: Results) -> dict[tuple[str, str], EffectEstimate]:
     """Every main effect, by factor and level; a block in which a cell does not count says nothing."""
+    return _estimates(block_effects(results), results.state.seed, holm)
+
+
+def block_effects(results: Results) -> dict[tuple[str, str], list[float]]:
+    """Every main effect in each block in which all cells count, on logarithms of times, by factor and level."""
     found: dict[tuple[str, str], list[float]] = {}
     for repeat in _repeats(results):
         for each in main_effects(results, _logarithm(repeat)):
             if each.effect is not None and each.pairs == each.possible:
                 found.setdefault((each.factor, each.level), []).append(float(each.effect))
-    return _estimates(found, results.state.seed, holm)
+    return found
 
 
 def estimate_interactions(results: Results) -> dict[tuple[tuple[str, str], tuple[str, str]], EffectEstimate]:

@@ -5,6 +5,7 @@
 
 from typing import Any
 
+from firstlight.advise.tuning.on_board import BoardTuning
 from firstlight.api.data import ci_commands, compare, farm, fleet, inspect_boot, record
 
 DATA: dict[str, Any] = {
@@ -63,7 +64,7 @@ DATA: dict[str, Any] = {
     "study-run": record.Study,
     "syscalls": inspect_boot.SystemCalls,
     "try": compare.Tried,
-    "tune-run": compare.Tuned,
+    "tune-run": compare.Tuned | BoardTuning,
     "tune-show": compare.Tuned,
     "units": inspect_boot.Units | inspect_boot.Manager,
     "verify": record.Verified,
