@@ -19,6 +19,7 @@ import firstlight
 from bundles import write_table
 from firstlight.cache import file_digest
 from firstlight.farm.packing import pack
+from firstlight.farm.results import packed_name
 from firstlight.farm.store import Store, open_store
 
 pytestmark = pytest.mark.boot
@@ -53,8 +54,9 @@ def lie(store: Store, honest: Path, key: str, folder: Path) -> None:
     log = pl.read_parquet(forged / "log.parquet")
     write_table(forged, "log", log.with_columns(text=pl.col("text").str.replace("Linux", "Minix")))
     pack(forged, folder / "forged.tar")
-    store.put("results", f"{key}.tar", lambda path: shutil.copyfile(folder / "forged.tar", path))
-    store.put_text("results", f"{key}.json", {"worker": "liar", "manifest": "", "packed": "", "took_s": 1.0})
+    packed = file_digest(folder / "forged.tar")
+    store.put("results", packed_name(key, packed), lambda path: shutil.copyfile(folder / "forged.tar", path))
+    store.put_text("results", f"{key}.json", {"worker": "liar", "manifest": "", "packed": packed, "took_s": 1.0})
 
 
 def test_workers_that_die_differ_or_lie_change_no_result(

@@ -22,7 +22,9 @@ from firstlight.bundle.open import read_manifest
 from firstlight.cache import cache_dir, digest_of, file_digest
 from firstlight.errors import BundleError, FirstlightError, LabError, UnhealthyBootError
 from firstlight.lab.host.progress import Progress
+from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.record import record
+from firstlight.lab.run.resolve import Inputs
 from firstlight.recipe.options import RecordOptions
 from firstlight.schema.records import FailureReason
 from firstlight.version import VERSION
@@ -33,8 +35,8 @@ _ABANDONED_S = 86_400
 _HOST = (FailureReason.WALL_TIMEOUT, FailureReason.QEMU_DIED, FailureReason.PLUGIN)
 """Failures that say nothing of the recipe."""
 
-Recorder = Callable[[RecordOptions, str, Progress], None]
-"""Makes the boot of a key at the `output` of the options; raises what `record` raises."""
+Recorder = Callable[[RecordOptions, Inputs, Progress], None]
+"""Makes the boot of some inputs at the `output` of the options; raises what `record` raises."""
 
 _RECORDER: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
@@ -54,9 +56,10 @@ def is_recorded_elsewhere() -> bool:
     return _RECORDER.get() is not None
 
 
-def make(options: RecordOptions, key: str, progress: Progress) -> None:
-    """Record the boot of a key, here or where :func:`recorded_by` says.
+def make(options: RecordOptions, inputs: Inputs, progress: Progress) -> None:
+    """Record a boot, here or where :func:`recorded_by` says.
 
+    :param inputs: what the options were resolved to, when the key of the boot was computed.
     :raises UnhealthyBootError: when the guest did not come up; the bundle is written.
     :raises LabError: when it cannot be booted.
     """
@@ -64,7 +67,7 @@ def make(options: RecordOptions, key: str, progress: Progress) -> None:
     if recorder is None:
         record(options, progress)
     else:
-        recorder(options, key, progress)
+        recorder(options, inputs, progress)
 
 
 def is_cacheable(manifest: Manifest) -> bool:
@@ -112,21 +115,23 @@ def find(key: str, destination: Path) -> bool:
     return True
 
 
-def obtain(options: RecordOptions, key: str, progress: Progress, output: Path | None = None) -> tuple[Path, bool]:
-    """Take the boot of a key from the cache, or record it there.
+def obtain(options: RecordOptions, inputs: Inputs, progress: Progress, output: Path | None = None) -> tuple[Path, bool]:
+    """Take a boot from the cache, or record it there.
 
-    :param options: what the key is of; where they would put the bundle is not looked at.
+    :param options: where they would put the bundle is not looked at.
+    :param inputs: what the options were resolved to.
     :param output: where a copy goes, also of one that did not come up now; what is there is replaced.
     :returns: the bundle, and whether it had to be booted.
     :raises UnhealthyBootError: when it did not come up, now or when it was recorded; one that its recipe need not give
         again is not kept.
     :raises LabError: when it cannot be booted.
     """
+    key = key_of_inputs(inputs)
     kept = place(key)
     booted = not is_cached(key)
     if booted:
         try:
-            make(replace(options, output=kept, force=True), key, progress)
+            make(replace(options, output=kept, force=True), inputs, progress)
         except UnhealthyBootError:
             if output is not None:
                 copy(kept, output, replacing=True)

@@ -134,7 +134,9 @@ class _Session:
             return "taken"
         try:
             options, progress = self._recording(number, bundle)
-            boot_cache.make(options, cell.key, progress)
+            inputs = self._prepared.inputs[number]
+            assert inputs is not None, "only a dry run leaves inputs open"
+            boot_cache.make(options, inputs, progress)
         finally:
             if bundle.is_dir() and boot_cache.is_cacheable(read_manifest(bundle)):
                 boot_cache.keep(bundle, cell.key)

@@ -24,7 +24,7 @@ from firstlight.lab.board.board import Arm, Board, check_arm
 from firstlight.lab.board.open import open_board
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.key import key_of_inputs
-from firstlight.lab.run.resolve import resolve
+from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.recipe.isa import architectures
 from firstlight.recipe.options import RecordOptions
 from firstlight.schema.marks import Mark
@@ -51,6 +51,8 @@ class Prepared:
     state: State
     options: list[RecordOptions]
     """Of each cell."""
+    inputs: list[Inputs | None]
+    """What the options of each cell were resolved to; none where that needs what is not built."""
     notes: list[str]
     board: Board | None = None
     """What boots, instead of QEMU."""
@@ -112,12 +114,15 @@ def prepare_plan(
     folder = plan_file.absolute().parent
     if plan.board is not None and board is None:
         board = open_board(folder / plan.board)
-    options, states, arms = [], [], []
+    options: list[RecordOptions] = []
+    resolved: list[Inputs | None] = []
+    states, arms = [], []
     for number, cell in enumerate(cells):
         progress.step(f"looking at the inputs of {cell.name} ({number + 1} of {len(cells)})")
         try:
             bundle = store.path.absolute() / cell.directory / "1.boot"
             with only_cached() if dry_run else nullcontext():
+                inputs = None
                 if board is not None:
                     arm = arm_for(plan, cell.name, combine(plan.base, cell.change), folder, progress)
                     check_arm(board, arm)
@@ -126,14 +131,16 @@ def prepare_plan(
                     key = key_of_described(*described(board, arm))
                 else:
                     chosen = options_for(plan, cell, folder, bundle, progress)
-                    key = key_of_inputs(resolve(chosen, progress, dry_run=dry_run))
+                    inputs = resolve(chosen, progress, dry_run=dry_run)
+                    key = key_of_inputs(inputs)
         except NotCachedError:
-            chosen, key = RecordOptions(output=bundle, append=cell.change.append), ""
+            chosen, inputs, key = RecordOptions(output=bundle, append=cell.change.append), None, ""
         except FirstlightError as error:
             kind = "arm" if plan.arms else "cell"
             place = f"{plan_file}: {kind} `{cell.name}`" + (f": {error.where}" if error.where else "")
             raise type(error)(error.message, where=place, hint=error.hint, exit_code=error.exit_code) from error
         options.append(chosen)
+        resolved.append(inputs)
         states.append(CellState(name=cell.name, directory=cell.directory, levels=cell.levels, key=key))
     seed = plan.seed if plan.seed is not None else former.seed if former else random.SystemRandom().randrange(1 << 31)
     repeats = plan.boots_per_cell
@@ -146,7 +153,7 @@ def prepare_plan(
         cells=states,
     )
     notes = [] if board is not None else [*unusual_marks(plan), *_notes(plan, cells, states)]
-    return Prepared(store, plan, text, state, options, notes, board, arms)
+    return Prepared(store, plan, text, state, options, resolved, notes, board, arms)
 
 
 def _former(store: Store) -> State | None:

@@ -71,17 +71,17 @@ def attempt(
     with ThreadPoolExecutor(1) as pool:
         # Beside the boot: everything that the baseline was made of is read once more.
         looking = pool.submit(resolve, former)
-        key = key_of_inputs(resolve(options, progress))
-        if key == key_of_boot(manifest):
+        inputs = resolve(options, progress)
+        if key_of_inputs(inputs) == key_of_boot(manifest):
             hint = "it would be the very same boot again"
             raise FirstlightError("this changes no input of the boot", where=str(against), hint=hint)
-        changed, changed_booted = boot_cache.obtain(options, key, progress, output)
+        changed, changed_booted = boot_cache.obtain(options, inputs, progress, output)
         now = looking.result()
     baseline, baseline_booted = against, False
-    if (key_now := key_of_inputs(now)) != key_of_boot(manifest):
+    if key_of_inputs(now) != key_of_boot(manifest):
         names = ", ".join(f"`{name}`" for name in _changed(manifest, now)) or "the recipe"
         progress.note(f"{names} is not what `{against}` was recorded with: the baseline is booted again")
-        baseline, baseline_booted = boot_cache.obtain(former, key_now, progress)
+        baseline, baseline_booted = boot_cache.obtain(former, now, progress)
     return Trial(baseline, changed, baseline_booted, changed_booted)
 
 

@@ -43,6 +43,10 @@ _LONGEST_S = 24 * 3600.0
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
+class MissingInputError(LabError):
+    """The store lacks an input: it was removed, and who asks for the boot puts it again."""
+
+
 class Input(StrictModel):
     """A file or a directory that the store holds."""
 
@@ -105,24 +109,35 @@ def _put(path: Path, store: Store) -> Input:
     return Input(digest=digest, kind="directory")
 
 
+def is_asked(job: Job, store: Store) -> bool:
+    """Whether a store still has a job with all its inputs: `firstlight farm tidy` may have removed them."""
+    inputs = all(store.has("inputs", each.digest) for each in job.inputs.values())
+    return inputs and store.has("jobs", f"{job.key}.json")
+
+
 def fetch(one: Input, store: Store) -> Path:
     """The path of an input on this machine, from the cache or the store.
 
-    :raises LabError: when the store lacks it, or has something else under its name.
+    :raises MissingInputError: when the store lacks it.
+    :raises LabError: when the store has something else under its name.
     """
 
     def make(directory: Path) -> None:
-        source = store.place("inputs", one.digest)
-        if not source.is_file():
-            raise LabError("the store lacks an input of this job", where=str(source), hint="submit the job again")
         if one.kind == "file":
-            _copied(source, directory / "input", one.digest)
+            _fetch(one.digest, directory / "input", store)
             return
         with tempfile.TemporaryDirectory(prefix="firstlight-") as folder:
-            _copied(source, Path(folder) / "packed", one.digest)
+            _fetch(one.digest, Path(folder) / "packed", store)
             unpack(Path(folder) / "packed", directory / "input")
 
     return entry("farm-inputs", digest_of(one.kind, one.digest), make) / "input"
+
+
+def _fetch(digest: str, target: Path, store: Store) -> None:
+    where = str(store.place("inputs", digest))
+    if not store.fetch("inputs", digest, target):
+        raise MissingInputError("the store lacks an input of this job", where=where, hint="submit the job again")
+    _check(target, digest, where)
 
 
 def options_of(job: Job, output: Path, store: Store) -> RecordOptions:
@@ -188,5 +203,9 @@ def _short(digest: str | None) -> str:
 
 def _copied(source: Path, target: Path, digest: str) -> None:
     shutil.copyfile(source, target)
-    if file_digest(target) != digest:
-        raise LabError("this file is not what its digest says", where=str(source), hint="remove it from the store")
+    _check(target, digest, str(source))
+
+
+def _check(path: Path, digest: str, where: str) -> None:
+    if file_digest(path) != digest:
+        raise LabError("this file is not what its digest says", where=where, hint="remove it from the store")

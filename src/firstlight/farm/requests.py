@@ -13,7 +13,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,16 @@ from firstlight.bundle.open import read_manifest
 from firstlight.cache import file_digest
 from firstlight.errors import BundleError, FirstlightError, LabError, UnhealthyBootError
 from firstlight.experiment import boot_cache
-from firstlight.farm.job import submit
+from firstlight.farm.job import Job, is_asked, submit
 from firstlight.farm.packing import unpack
+from firstlight.farm.results import packed_name, remove_result
 from firstlight.farm.status import live_workers
 from firstlight.farm.store import Store
 from firstlight.farm.worker import MOST_ATTEMPTS
 from firstlight.lab.host.progress import Progress, SilentProgress, Snapshot
+from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.record import record
-from firstlight.lab.run.resolve import resolve
+from firstlight.lab.run.resolve import Inputs
 from firstlight.recipe.options import RecordOptions
 
 CHECKED_OF = 50
@@ -40,6 +42,15 @@ _LOOK_S = 5.0
 _SAY_S = 30.0
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A boot that is asked for."""
+
+    options: RecordOptions
+    inputs: Inputs
+    key: str
+
+
 class Requests:
     """The boots that one session asks of the workers of a store; called by several threads."""
 
@@ -47,97 +58,124 @@ class Requests:
         self.store = store
         self._trusting = trusting
         self._note = note
-        self._checking = threading.Lock()
+        self._guard = threading.Lock()
+        self._checking: dict[str, threading.Lock] = {}
+        """One for each worker: the check of a boot takes as long as the boot."""
         self._trusted: set[str] = set()
         self._accepted: dict[str, list[tuple[str, Path]]] = defaultdict(list)
         self.withdrawn: list[str] = []
         """Keys of boots that a worker made that turned out to be wrong later."""
 
-    def __call__(self, options: RecordOptions, key: str, progress: Progress) -> None:
-        """Have the boot of a key made, and put it at the `output` of the options.
+    def __call__(self, options: RecordOptions, inputs: Inputs, progress: Progress) -> None:
+        """Have a boot made, and put it at the `output` of the options.
 
         :raises UnhealthyBootError: when the guest did not come up; the bundle is written.
         :raises LabError: when no worker can make it.
         """
-        resolved = resolve(options)
-        submit(options, key, resolved, self.store)
+        asked = _Asked(options, inputs, key_of_inputs(inputs))
         with tempfile.TemporaryDirectory(prefix=".firstlight-", dir=options.output.parent) as folder:
-            fetched = self._fetched(options, key, progress, Path(folder))
-            boot_cache.copy(fetched, options.output, replacing=True)
+            boot_cache.copy(self._fetched(asked, progress, Path(folder)), options.output, replacing=True)
         boot_cache.require_success(options.output)
 
-    def _fetched(self, options: RecordOptions, key: str, progress: Progress, folder: Path) -> Path:
+    def _fetched(self, asked: _Asked, progress: Progress, folder: Path) -> Path:
+        job = self._submit(asked)
         began = looked = said = time.monotonic()
         number = 0
         while True:
-            about = self.store.read("results", f"{key}.json")
+            about = self.store.read("results", f"{asked.key}.json")
             if about is not None:
                 number += 1
                 bundle = folder / f"{number}.boot"
-                if self._takes(about, options, key, bundle):
+                if self._takes(about, asked, bundle):
                     return bundle
                 continue
             now = time.monotonic()
             progress.boot(Snapshot(now - began, 0, None))
             if now - looked >= _LOOK_S:
                 looked = now
-                said = self._look(key, said)
+                said = self._look(asked, job, said)
             time.sleep(_POLL_S)
 
-    def _takes(self, about: dict[str, Any], options: RecordOptions, key: str, bundle: Path) -> bool:
+    def _submit(self, asked: _Asked) -> Job:
+        return submit(asked.options, asked.key, asked.inputs, self.store)
+
+    def _takes(self, about: dict[str, Any], asked: _Asked, bundle: Path) -> bool:
         """Fetch and check a result; one that is wrong is removed from the store."""
-        worker = str(about.get("worker"))
+        worker, key = str(about.get("worker")), asked.key
         try:
-            unpack(self.store.place("results", f"{key}.tar"), bundle)
-            manifest = read_manifest(bundle)
-            check_digests(bundle, manifest, manifest.tables)
-            if key_of_boot(manifest) != key or not boot_cache.is_cacheable(manifest):
-                raise BundleError("this is the boot of another key", where=str(bundle))
+            self._unpack(about, key, bundle)
         except FirstlightError as error:
-            self._exclude(worker, f"its result for {key[:12]} is no boot of this job: {error.message}")
+            if self.store.read("results", f"{key}.json") != about:
+                # It was removed while it was read, by `farm tidy` or by another who asks: that is no worker's fault.
+                shutil.rmtree(bundle, ignore_errors=True)
+                return False
+            self._exclude(worker, key, f"its result for {key[:12]} is no boot of this job: {error.message}")
             return False
-        with self._checking:
+        with self._guard:
+            checking = self._checking.setdefault(worker, threading.Lock())
+        with checking:
             if self.store.has("excluded", f"{worker}.json"):
-                self._remove(key)
+                remove_result(self.store, key)
                 return False
             if (worker not in self._trusted and not self._trusting) or int(key[:8], 16) % CHECKED_OF == 0:
-                if not self._is_equal(options, bundle):
-                    self._exclude(worker, f"its boot {key[:12]} differs from the one that this machine makes")
+                if not self._is_equal(asked, bundle):
+                    self._exclude(worker, key, f"its boot {key[:12]} differs from the one that this machine makes")
                     return False
                 self._trusted.add(worker)
-            self._accepted[worker].append((key, options.output))
+            self._accepted[worker].append((key, asked.options.output))
         return True
 
-    def _is_equal(self, options: RecordOptions, bundle: Path) -> bool:
-        """Whether this machine makes the same boot, byte for byte."""
+    def _unpack(self, about: dict[str, Any], key: str, bundle: Path) -> None:
+        """Fetch the bundle of a result.
+
+        :raises FirstlightError: when it is not there, damaged, or no boot of this key.
+        """
+        packed = bundle.with_suffix(".tar")
+        name = packed_name(key, str(about.get("packed")))
+        if not self.store.fetch("results", name, packed):
+            raise LabError("its bundle is missing", where=name)
+        if file_digest(packed) != about.get("packed"):
+            raise LabError("its bundle is not what its digest says", where=name)
+        unpack(packed, bundle)
+        packed.unlink()
+        manifest = read_manifest(bundle)
+        check_digests(bundle, manifest, manifest.tables)
+        if key_of_boot(manifest) != key or not boot_cache.is_cacheable(manifest):
+            raise BundleError("this is the boot of another key", where=str(bundle))
+
+    def _is_equal(self, asked: _Asked, bundle: Path) -> bool:
+        """Whether this machine makes the same boot, byte for byte.
+
+        :raises LabError: when an input changed on this machine, which then makes another boot.
+        """
         own = bundle.with_suffix(".check")
         # Of a boot that fails the bundle is there, too, and has to be the same.
         with suppress(UnhealthyBootError):
-            record(replace(options, output=own, force=True), SilentProgress())
+            record(replace(asked.options, output=own, force=True), SilentProgress())
+        if key_of_boot(read_manifest(own)) != asked.key:
+            message = "an input of this boot changed since it was asked for, so that it cannot be checked"
+            raise LabError(message, where=asked.key[:12], hint="run this again")
         return file_digest(own / "manifest.json") == file_digest(bundle / "manifest.json")
 
-    def _exclude(self, worker: str, reason: str) -> None:
-        """Name a worker, and take back all that it made."""
+    def _exclude(self, worker: str, key: str, reason: str) -> None:
+        """Name a worker, and take back all that it made, the result of a key in any case."""
         try:
             self.store.put_text("excluded", f"{worker}.json", {"worker": worker, "reason": reason})
         except LabError:
             worker = "unknown"
         self._note(f"worker `{worker}` is left out: {reason}")
+        remove_result(self.store, key)
         for name in self.store.names("results"):
             if name.endswith(".json") and (self.store.read("results", name) or {}).get("worker") in (worker, None):
-                self._remove(name.removesuffix(".json"))
-        for key, output in self._accepted.pop(worker, []):
+                remove_result(self.store, name.removesuffix(".json"))
+        for made, output in self._accepted.pop(worker, []):
             shutil.rmtree(output, ignore_errors=True)
-            boot_cache.forget(key)
-            self.withdrawn.append(key)
+            boot_cache.forget(made)
+            self.withdrawn.append(made)
 
-    def _remove(self, key: str) -> None:
-        # The order of reading: what says that it is there goes first.
-        self.store.remove("results", f"{key}.json")
-        self.store.remove("results", f"{key}.tar")
-
-    def _look(self, key: str, said: float) -> float:
+    def _look(self, asked: _Asked, job: Job, said: float) -> float:
         """Check that a worker can make the boot; note where no worker is there."""
+        key = asked.key
         attempts = [name for name in self.store.names("failed") if name.startswith(f"{key}.")]
         if len(attempts) >= MOST_ATTEMPTS:
             last = self.store.read("failed", attempts[-1]) or {}
@@ -146,6 +184,8 @@ class Requests:
                 where=str(self.store.place("failed", attempts[-1])),
                 hint="remove the files of this job from `failed`, and run this again",
             )
+        if not is_asked(job, self.store):
+            self._submit(asked)
         workers = live_workers(self.store)
         refusals = [refused[key] for refused in workers.values() if key in refused]
         if workers and len(refusals) == len(workers):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -91,6 +92,19 @@ class Store:
         except OSError as error:
             raise self._unreachable(error) from error
         return found if isinstance(found, dict) else None
+
+    def fetch(self, folder: str, name: str, target: Path) -> bool:
+        """Copy a file to a path of this machine; false where there is none.
+
+        :raises LabError: when it cannot be read or written.
+        """
+        try:
+            shutil.copyfile(self.place(folder, name), target)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._unreachable(error) from error
+        return True
 
     def has(self, folder: str, name: str) -> bool:
         """Whether a file is there."""

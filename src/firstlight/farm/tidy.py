@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from firstlight.errors import FirstlightError
 from firstlight.farm.job import read_job
 from firstlight.farm.leases import EXPIRED_S, give_up, is_leased
+from firstlight.farm.results import remove_result
 from firstlight.farm.store import Store
 
 _YOUNG_S = 3600.0
@@ -40,8 +41,7 @@ def tidy(store: Store) -> Tidied:
             give_up(store, key)
             for attempt in [name for name in store.names("failed") if name.startswith(f"{key}.")]:
                 store.remove("failed", attempt)
-            store.remove("results", file)
-            store.remove("results", f"{key}.tar")
+            remove_result(store, key)
             jobs += 1
             continue
         try:

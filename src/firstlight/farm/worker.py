@@ -15,9 +15,10 @@ from firstlight.bundle.open import read_manifest
 from firstlight.cache import file_digest
 from firstlight.errors import FirstlightError, LabError, UnhealthyBootError
 from firstlight.experiment.boot_cache import is_cacheable
-from firstlight.farm.job import Job, options_of, read_job, unequal
+from firstlight.farm.job import Job, MissingInputError, options_of, read_job, unequal
 from firstlight.farm.leases import Beat, give_up, take
 from firstlight.farm.packing import pack
+from firstlight.farm.results import packed_name
 from firstlight.farm.store import Store
 from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress, SilentProgress
@@ -108,6 +109,8 @@ def _take_one(store: Store, worked: Worked, beat: Beat, progress: Progress) -> b
         try:
             with Beat(store, "leases", lease, {"worker": worked.worker}):
                 _do(store, key, worked, beat, progress)
+        except MissingInputError:
+            continue
         finally:
             give_up(store, key)
         return True
@@ -115,7 +118,10 @@ def _take_one(store: Store, worked: Worked, beat: Beat, progress: Progress) -> b
 
 
 def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) -> None:
-    """Make one boot, or say why not."""
+    """Make one boot, or say why not.
+
+    :raises MissingInputError: when an input is not there, yet or any more.
+    """
     beat.state |= {"state": "booting", "key": key}
     began = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="firstlight-work-"))
@@ -126,21 +132,26 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
         if job is None:
             return
         progress.step(f"boot {key[:12]}")
-        reason = _boot(store, job, folder / "a.boot")
+        reason, boot_s = _boot(store, job, folder / "a.boot")
         if reason is not None:
             worked.refused[key] = reason
             progress.note(f"job {key[:12]} is left to others: {reason}")
             return
         pack(folder / "a.boot", folder / "packed")
+        packed = file_digest(folder / "packed")
         about = {
             "worker": worked.worker,
             "manifest": file_digest(folder / "a.boot" / "manifest.json"),
-            "packed": file_digest(folder / "packed"),
+            "packed": packed,
+            "boot_s": round(boot_s, 3),
             "took_s": round(time.monotonic() - began, 3),
         }
-        store.put("results", f"{key}.tar", lambda made: shutil.copyfile(folder / "packed", made))
+        # Under its digest: what a worker left that died before it named its result is nobody else's.
+        store.put("results", packed_name(key, packed), lambda made: shutil.copyfile(folder / "packed", made))
         store.put_text("results", f"{key}.json", about)
         worked.boots += 1
+    except MissingInputError:
+        raise
     except FirstlightError as error:
         worked.failed += 1
         said = {"worker": worked.worker, "error": str(error), "hint": error.hint}
@@ -153,8 +164,8 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _boot(store: Store, job: Job, output: Path) -> str | None:
-    """Record a job's boot; returns why this machine cannot make the same one.
+def _boot(store: Store, job: Job, output: Path) -> tuple[str | None, float]:
+    """Record a job's boot; returns why this machine cannot make the same one, and seconds that the recording took.
 
     :raises FirstlightError: when it cannot be booted, or ended in a way that says nothing of its recipe.
     """
@@ -162,11 +173,12 @@ def _boot(store: Store, job: Job, output: Path) -> str | None:
     resolved = resolve(options)
     reason = unequal(job, key_of_inputs(resolved), resolved)
     if reason is not None:
-        return reason
+        return reason, 0.0
+    began = time.monotonic()
     try:
-        record(options)
+        record(options, inputs=resolved)
     except UnhealthyBootError:
         # That it fails is a result, if it always does.
         if not is_cacheable(read_manifest(output)):
             raise
-    return None
+    return None, time.monotonic() - began

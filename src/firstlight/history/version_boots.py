@@ -17,7 +17,6 @@ from firstlight.experiment import boot_cache
 from firstlight.history.bisection import Bisection, BisectionState, Measured
 from firstlight.history.versions import BuildError, GitVersions, ListedVersions, build
 from firstlight.lab.host.progress import Progress
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.options import RecordOptions
@@ -119,8 +118,8 @@ class VersionBoots:
         if self._command is not None:
             build(self._command, version, folder)
         options = self._files.apply(self._options, folder)
-        key = key_of_inputs(resolve(options, self._progress))
-        return boot_cache.obtain(options, key, self._progress, self.bundle(version))[1]
+        inputs = resolve(options, self._progress)
+        return boot_cache.obtain(options, inputs, self._progress, self.bundle(version))[1]
 
 
 def check_exact(manifest: Manifest, where: Path) -> None:
@@ -152,7 +151,7 @@ def repeat_boot(
     if inputs.digests.get("qemu") == manifest.digests.get("qemu"):
         raise FirstlightError("QEMU is still the one of this boot: there is no other testbed to chain", where=str(boot),
                               hint="give `--qemu` the new one")  # fmt: skip
-    return boot_cache.obtain(options, key_of_inputs(inputs), progress, output)[0]
+    return boot_cache.obtain(options, inputs, progress, output)[0]
 
 
 def changed_path(difference: ExactDifference) -> list[str]:

@@ -233,11 +233,12 @@ class _Session:
         """Put an arm's boot where it belongs; tells whether it had to be booted."""
         progress = OneOfMany(name, self._lab.progress, self._stop)
         options = replace(options, output=bundle, memory=options.memory or self._lab.extent.memory)
-        key = key_of_inputs(resolve(options, progress))
+        inputs = resolve(options, progress)
+        key = key_of_inputs(inputs)
         with self._guard:
             lock = self._keys.setdefault(key, threading.Lock())
         with lock:
             if self._lab.fresh and key not in self._lab.booted:
                 boot_cache.forget(key)
             self._lab.booted.add(key)
-            return boot_cache.obtain(options, key, progress, bundle)[1]
+            return boot_cache.obtain(options, inputs, progress, bundle)[1]

@@ -21,7 +21,6 @@ from firstlight.experiment import boot_cache
 from firstlight.experiment.parallel import side_by_side
 from firstlight.experiment.plan import Build
 from firstlight.lab.host.progress import Progress, SilentProgress
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.options import RecordOptions
 
@@ -72,8 +71,7 @@ class Bench:
         if not choice:
             return self.baseline
         options = replace(self.options_of(choice), profile=profile)
-        key = key_of_inputs(resolve(options, SilentProgress()))
-        return boot_cache.obtain(options, key, SilentProgress())[0]
+        return boot_cache.obtain(options, resolve(options, SilentProgress()), SilentProgress())[0]
 
     def options_of(self, choice: Choice) -> RecordOptions:
         """The recipe with the remedies of a choice.

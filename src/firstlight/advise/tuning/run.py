@@ -61,8 +61,9 @@ def tune(
         raise UsageError("a tuning needs exact boots", hint="leave out `live`; boards and live boots vary")
     progress.step("booting the baseline")
     options = replace(options, profile=True)
-    key = key_of_inputs(resolve(options, progress))
-    baseline, _ = boot_cache.obtain(options, key, progress)
+    inputs = resolve(options, progress)
+    key = key_of_inputs(inputs)
+    baseline, _ = boot_cache.obtain(options, inputs, progress)
     boot = open(baseline)
     before = goal_time(boot, request.goal)
     if isinstance(before, str):

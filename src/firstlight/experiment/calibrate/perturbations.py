@@ -147,9 +147,9 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Perturbat
 
 
 def _boot(change: Perturbation, progress: Progress) -> Boot:
-    key = key_of_inputs(resolve(change.options, progress))
+    inputs = resolve(change.options, progress)
     try:
-        return open_boot(boot_cache.obtain(change.options, key, progress)[0])
+        return open_boot(boot_cache.obtain(change.options, inputs, progress)[0])
     except UnhealthyBootError as error:
         message = f"with {change.name}: {error.message}"
         raise UnhealthyBootError(message, where=error.where, hint=error.hint) from error

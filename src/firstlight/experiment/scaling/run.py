@@ -109,11 +109,11 @@ def _boot_once(prepared: Prepare, name: str, size: int, progress: Progress) -> P
     experiment = experiment_of(plan, sizes, prepared.text, str(prepared.file))
     cell = next(cell for cell in cells_of(experiment) if cell.name == arm_name(plan, name, size))
     options = options_for(experiment, cell, prepared.file.absolute().parent, Path("a.boot"), progress)
-    key = key_of_inputs(resolve(options, progress))
-    if not boot_cache.is_cached(key):
+    inputs = resolve(options, progress)
+    if not boot_cache.is_cached(key_of_inputs(inputs)):
         progress.note(f"booting {cell.name}")
     try:
-        return boot_cache.obtain(options, key, progress)[0]
+        return boot_cache.obtain(options, inputs, progress)[0]
     except UnhealthyBootError as error:
         message = f"{cell.name} does not come up: {error.message}"
         raise UnhealthyBootError(message, where=str(prepared.file), hint=error.hint) from error

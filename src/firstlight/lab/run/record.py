@@ -63,12 +63,19 @@ class _Booted:
     missing: list[str]
 
 
-def record(options: RecordOptions, progress: Progress | None = None, *, asks: Mapping[str, Any] | None = None) -> Path:
+def record(
+    options: RecordOptions,
+    progress: Progress | None = None,
+    *,
+    asks: Mapping[str, Any] | None = None,
+    inputs: Inputs | None = None,
+) -> Path:
     """Record one boot, exactly unless `options.live` says otherwise.
 
     :param options: the choices; times in seconds.
     :param progress: hears how it goes on.
     :param asks: what the plugin records of the calls of functions (docs/reference/formats/plugin.md).
+    :param inputs: what the options were resolved to a moment ago; resolved here by default.
     :returns: the bundle's path.
     :raises UsageError: for choices that cannot be.
     :raises LabError: for inputs that are missing or damaged, a QEMU that does not start, a destination that is taken;
@@ -83,7 +90,7 @@ def record(options: RecordOptions, progress: Progress | None = None, *, asks: Ma
     sweep(options.output.absolute())
     check_destination(options.output, force=options.force)
     with interruptible(), progress:
-        inputs = resolve(options, progress)
+        inputs = inputs or resolve(options, progress)
         with new_bundle(options.output, force=options.force) as bundle:
             files = RunFiles(bundle / "raw")
             files.directory.mkdir(mode=0o700)
