@@ -42,7 +42,7 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo check test lint studies matrix docs reference bench planted predictions causes corpus fleet-spark hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo check test lint studies matrix docs reference bench planted predictions causes corpus fleet-spark farm farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -113,6 +113,15 @@ fleet-spark: packages-run build ## run the analyses of fleets on Spark, too; nee
 	$(UV) pip install --quiet --python .build/spark/bin/python 'pyspark>=4,<4.1' setuptools
 	PYTHONPATH=$$(echo $(CURDIR)/.venv/lib/python3*/site-packages):src .build/spark/bin/python -m pytest -p no:cacheprovider -W ignore \
 		tests/unit/test_fleet_analyses.py -k 'spark or written'
+
+farm: packages-run build ## 100 boots by workers that die, differ or lie, against the same boots made here; BOOTS="--boots 20" for fewer
+	$(PY) benches/farm_run.py $(BOOTS)
+
+farm-stores: packages-run build ## run the tests of stores on S3, too, by a server on this machine; installs into .build/stores
+	test -x .build/stores/bin/python || $(UV) venv --quiet --python $(PY) .build/stores
+	$(UV) pip install --quiet --python .build/stores/bin/python 'moto[server]>=5.2,<6' 's3fs>=2026.9'
+	PYTHONPATH=src:$$(echo $(CURDIR)/.build/stores/lib/python3*/site-packages):$$(echo $(CURDIR)/.venv/lib/python3*/site-packages) \
+		.build/stores/bin/python -m pytest -p no:cacheprovider -W ignore tests/unit/test_farm_places.py
 
 hostile: packages-run build ## try every verb on every kind of hostile bundle
 	EVERY_VERB=1 EXAMPLES=1000 TABLES=20 $(PY) -m pytest -n auto tests/integration/test_hostile_bundles.py tests/integration/test_damaged_bundles.py

@@ -22,6 +22,7 @@ test    qemu-system-aarch64 qemu-system-arm
 test    uftrace             uftrace
 test    strace              strace
 test    trace-cmd           trace-cmd
+test    has_sftp_server()   openssh-sftp-server
 lint    has_clippy()        CLIPPY
 studies flex                flex
 studies bison               bison
@@ -55,6 +56,7 @@ has_static_libc() { command -v gcc >/dev/null && [ -e "$(gcc -print-file-name=li
 has_cargo() { command -v cargo >/dev/null && at_least "$rust_wanted" "$(cargo --version | cut -d' ' -f2)"; }
 has_clippy() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1; }
 has_libelf() { [ -e /usr/include/gelf.h ]; }
+has_sftp_server() { [ -e /usr/lib/openssh/sftp-server ]; }
 has_openssl() { [ -e /usr/include/openssl/opensslv.h ]; }
 has_chromium() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 has_faketime() { compgen -G "/usr/lib/*/faketime/libfaketime.so.1" >/dev/null; }

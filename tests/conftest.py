@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from answers import check_answer
 from firstlight.cli.envelope import Envelope
 
 #: The example package of a user is found by its entry points alone; collecting its modules would put it on the path.
 collect_ignore = ["study_package"]
+
+# A busy machine is no fault: how long an example takes decides nothing.
+settings.register_profile("firstlight", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("firstlight")
 
 
 @pytest.fixture(autouse=True)
@@ -17,6 +22,7 @@ def _plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FORCE_COLOR", "NO_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TERMINAL_WIDTH"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("FIRSTLIGHT_FARM_KEYS", "/no/such/directory")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

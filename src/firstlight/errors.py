@@ -92,10 +92,13 @@ def is_full(error: BaseException) -> bool:
 
 #: The extra of the package that installs a module.
 _EXTRAS = {
+    "cryptography": "farm",
     "duckdb": "history",
+    "fsspec": "farm",
     "ibis": "fleet",
     "labgrid": "boards",
     "numpy": "statistics",
+    "paramiko": "farm",
     "pydoe": "experiments",
     "scipy": "statistics",
     "starlette": "ui",

@@ -30,7 +30,7 @@ PLAN = "canary = false\n" + "".join(f'[[arm]]\nname = "a{n}"\nappend = "arm={n}"
 @contextlib.contextmanager
 def worker(store: Store, name: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
     """A worker, as a user starts it."""
-    command = [sys.executable, "-m", "firstlight", "work", str(store.path), "--name", name, "--wait", "300"]
+    command = [sys.executable, "-m", "firstlight", "work", store.where, "--name", name, "--wait", "300"]
     child = subprocess.Popen(
         command, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -92,10 +92,10 @@ def test_workers_that_die_differ_or_lie_change_no_result(
 
         helper = Thread(target=kill_then_start_another)
         helper.start()
-        with firstlight.boots_by(f"store://{store.path}"):
+        with firstlight.boots_by(f"store://{store.where}"):
             results = firstlight.run_experiment(plan)
         helper.join()
-        status = {each.name: each for each in firstlight.farm_status(store.path).workers}
+        status = {each.name: each for each in firstlight.farm_status(store.where).workers}
     assert [cell.problem for cell in results.cells] == [None, None, None]
     assert file_digest(tmp_path / "plan/a0/1.boot/manifest.json") == file_digest(own / "manifest.json")
     assert "worker `liar` is left out" in capsys.readouterr().err

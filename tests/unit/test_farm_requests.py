@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import firstlight
 from bundles import make_bundle, write_table
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.open import read_manifest
@@ -25,6 +26,7 @@ from firstlight.farm.job import Input, Job
 from firstlight.farm.packing import pack
 from firstlight.farm.requests import Requests, asked_of
 from firstlight.farm.results import packed_name
+from firstlight.farm.signing import Keys
 from firstlight.farm.store import Store, open_store
 from firstlight.farm.tidy import tidy
 from firstlight.lab.host.progress import SilentProgress
@@ -44,13 +46,15 @@ class Farm:
     notes: list[str]
     submitted: list[str]
 
-    def put_result(self, worker: str = "honest", bundle: Path | None = None) -> None:
+    def put_result(self, worker: str = "honest", bundle: Path | None = None, keys: Keys | None = None) -> None:
         """What a worker puts when it has made the boot."""
-        packed = self.store.path.parent / f"{worker.replace('/', '-')}.tar"
+        packed = self.bundle.parent / f"{worker.replace('/', '-')}.tar"
         pack(bundle or self.bundle, packed)
         digest = file_digest(packed)
         self.store.put("results", packed_name(self.key, digest), lambda made: shutil.copyfile(packed, made))
-        self.store.put_text("results", f"{self.key}.json", {"worker": worker, "packed": digest})
+        manifest = file_digest((bundle or self.bundle) / "manifest.json")
+        about = {"key": self.key, "worker": worker, "manifest": manifest, "packed": digest}
+        self.store.put_text("results", f"{self.key}.json", (keys or Keys()).signed("result", about))
 
     def forged(self) -> Path:
         """A bundle that is sound in itself, of a boot that never was."""
@@ -109,7 +113,7 @@ def farm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Farm:
     monkeypatch.setattr(requests, "record", record)
     monkeypatch.setattr(requests, "key_of_inputs", lambda inputs: inputs)
     monkeypatch.setattr(requests, "_LOOK_S", 0.0)
-    monkeypatch.setattr(requests, "_POLL_S", 0.01)
+    monkeypatch.setattr(made.store.place, "poll_s", 0.01)
     return made
 
 
@@ -129,7 +133,7 @@ class Tidied(Store):
 def test_a_result_that_is_tidied_away_while_it_is_read_is_no_fault_of_its_worker(farm: Farm) -> None:
     farm.put_result()
     farm.store.put_text("jobs", f"{farm.key}.json", {})
-    store = Tidied(farm.store.path)
+    store = Tidied(farm.store.place)
 
     def again() -> None:
         farm.put_result()
@@ -204,6 +208,26 @@ def test_a_result_without_its_bundle_is_its_workers_fault(farm: Farm) -> None:
     assert "its bundle is missing" in farm.notes[0]
 
 
+def test_a_result_that_is_not_signed_is_removed_and_blames_nobody(farm: Farm) -> None:
+    worker_key = Keys(b"w" * 32)
+    trusting = Store(farm.store.place, Keys(None, {worker_key.public: "lab1"}))
+    farm.put_result("honest")
+    farm.later(lambda: farm.put_result(keys=worker_key))
+    farm.ask(trusting)
+    assert "is removed: it is not signed" in farm.notes[0]
+    assert farm.store.names("excluded") == []
+
+
+def test_a_signed_result_of_another_boot_is_removed(farm: Farm) -> None:
+    worker_key = Keys(b"w" * 32)
+    trusting = Store(farm.store.place, Keys(None, {worker_key.public: "lab1"}))
+    of_another = worker_key.signed("result", {"key": "f" * 64, "worker": "lab1", "packed": "d" * 64})
+    farm.store.put_text("results", f"{farm.key}.json", of_another)
+    farm.later(lambda: farm.put_result(keys=worker_key))
+    farm.ask(trusting)
+    assert "signed for another boot" in farm.notes[0]
+
+
 def test_what_a_worker_left_that_died_is_not_taken_for_the_result_of_another(farm: Farm) -> None:
     packed = packed_name(farm.key, "e" * 64)
     farm.store.put("results", packed, lambda made: made.write_bytes(b"half of a boot"))
@@ -249,3 +273,16 @@ def test_a_worker_passes_over_a_job_whose_input_is_not_there(farm: Farm) -> None
     assert (worked.boots, worked.failed, worked.refused) == (0, 0, {})
     assert farm.store.names("failed") == []
     assert farm.store.names("leases") == []
+
+
+def test_the_boots_of_a_store_come_into_a_fleet(farm: Farm, tmp_path: Path) -> None:
+    farm.put_result()
+    farm.store.put_text("results", f"{'9' * 64}.json", {"worker": "hollow", "packed": "d" * 64})
+    fleet = firstlight.init_fleet(tmp_path / "fleet").directory
+    first = firstlight.add_to_fleet(fleet, [f"store://{farm.store.where}"], {"model": "A"})
+    assert (first.added, first.known) == (1, 0)
+    assert [why for _, why in first.quarantined] == ["its bundle is missing"]
+    # Once more, and as a directory; of what is known nothing is fetched.
+    again = firstlight.add_to_fleet(fleet, [Path(farm.store.where)])
+    assert (again.added, again.known) == (0, 1)
+    assert firstlight.query_fleet(fleet, "SELECT model FROM boots")["model"].to_list() == ["A"]

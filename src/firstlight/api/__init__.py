@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         try_,
         whatif,
     )
-    from firstlight.api.farms import boots_by, farm_status, tidy_farm, work
+    from firstlight.api.farms import FarmKey, boots_by, farm_key, farm_status, tidy_farm, work
     from firstlight.api.fleets import (
         add_to_fleet,
         ask_fleet,
@@ -85,6 +85,7 @@ __all__ = [
     "Doctor",
     "Export",
     "ExportFormat",
+    "FarmKey",
     "FirstlightError",
     "Forecast",
     "FoundVersion",
@@ -128,6 +129,7 @@ __all__ = [
     "doctor",
     "explain_fleet",
     "export",
+    "farm_key",
     "farm_status",
     "files_to_apply",
     "find_regressions",
@@ -185,7 +187,7 @@ _MODULES = {
     "firstlight.api.board_models": "calibrate_board predict_on_board",
     "firstlight.api.capture_boots": "Captured capture capture_self_test",
     "firstlight.api.check_health": "Health health",
-    "firstlight.api.farms": "boots_by farm_status tidy_farm work",
+    "firstlight.api.farms": "FarmKey boots_by farm_key farm_status tidy_farm work",
     "firstlight.api.fleets": "add_to_fleet ask_fleet compact_fleet explain_fleet fleet_page forget_boots init_fleet "
     "query_fleet reproduce_initcall",
     "firstlight.api.histories": "FoundVersion anchor_history bisect",

@@ -7,6 +7,8 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from firstlight.api.record_boots import PathLike, progress_of
@@ -31,7 +33,8 @@ def work(
 ) -> Worked:
     """Take the jobs of a store, boot them on this machine, and put the results there.
 
-    :param store: the directory that the machines of a farm share; an empty one becomes a store.
+    :param store: what the machines of a farm share: a directory, `s3://BUCKET/PREFIX`, `gs://`, `az://` or
+        `sftp://HOST/DIRECTORY`; where nothing is, a store is made.
     :param name: the name of this worker, of its own in the farm; by default host and process number.
     :param wait_s: seconds to wait for another job before it ends.
     :param most: end after so many boots.
@@ -57,7 +60,7 @@ def work(
 def farm_status(store: PathLike) -> FarmStatus:
     """Read the state of a farm: jobs, workers, and what went wrong.
 
-    :param store: the directory that the machines of the farm share.
+    :param store: what the machines of the farm share, as :func:`work` takes it.
     :raises FirstlightError: when it is no store or cannot be used.
 
     >>> import firstlight
@@ -76,7 +79,7 @@ def tidy_farm(store: PathLike) -> Tidied:
 
     A boot that is asked for again is then booted again, or taken from the cache of who asks.
 
-    :param store: the directory that the machines of the farm share.
+    :param store: what the machines of the farm share, as :func:`work` takes it.
     :raises FirstlightError: when it is no store or cannot be used.
 
     >>> import firstlight
@@ -88,6 +91,37 @@ def tidy_farm(store: PathLike) -> Tidied:
     from firstlight.farm.tidy import tidy
 
     return tidy(open_store(store))
+
+
+def farm_key(directory: PathLike | None = None) -> FarmKey:
+    """The key of this machine, which signs its jobs and results; the first time, it is made.
+
+    :param directory: where it is (default: ``$FIRSTLIGHT_FARM_KEYS``, else ``~/.config/firstlight/farm``).
+    :raises FirstlightError: when it cannot be read or written, or others can read it.
+
+    Source: docs/design/farm.md.
+
+    >>> import firstlight
+    >>> len(firstlight.farm_key(bundle.parent / "keys").public_key)
+    64
+    """
+    from firstlight.farm.signing import keys_directory, make_key
+
+    chosen = Path(directory) if directory is not None else keys_directory()
+    name, public = make_key(chosen)
+    return FarmKey(name, public, str(chosen))
+
+
+@dataclass(frozen=True)
+class FarmKey:
+    """What others have to know of a machine that signs."""
+
+    name: str
+    """Of the machine; whoever trusts it may choose another."""
+    public_key: str
+    """Ed25519, in hexadecimal."""
+    directory: str
+    """Where the private key is, and the list of trusted ones."""
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +50,8 @@ def add_to_fleet(
     """Add boots to a fleet; one that it has is not added again.
 
     :param fleet: as :func:`init_fleet` made it.
-    :param boots: bundles, directories with bundles at any depth, tar archives of these, and records to import.
+    :param boots: bundles, directories with bundles at any depth, tar archives of these, stores of farms, and records to
+        import.
     :param attributes: what is said of these boots, such as ``{"model": "A"}``; it counts before their facts.
     :param causes: look for the causes of the catalogue in each boot, for :func:`explain_fleet`.
     :param progress: show the progress on a terminal.
@@ -69,8 +70,39 @@ def add_to_fleet(
     from firstlight.fleet.layout import open_fleet
 
     opened = open_fleet(Path(fleet))
+    stores = [boot for boot in boots if _is_store(boot)]
+    paths = [Path(boot) for boot in boots if boot not in stores]
     with progress_of(progress) as shown:
-        return ingest(opened, [Path(boot) for boot in boots], attributes or {}, finds_causes=causes, note=shown.note)
+        done = ingest(opened, paths, attributes or {}, finds_causes=causes, note=shown.note)
+        for store in stores:
+            _add_store(opened, store, attributes or {}, done, causes=causes, note=shown.note)
+    return done
+
+
+def _is_store(boot: PathLike) -> bool:
+    return "://" in str(boot) or (Path(boot) / "store.json").is_file()
+
+
+def _add_store(
+    fleet: Fleet, location: PathLike, attributes: Mapping[str, str], done: Ingested, *, causes: bool,
+    note: Callable[[str], None],
+) -> None:  # fmt: skip
+    """Add the results of a farm's store."""
+    from firstlight.farm.bundles import bundles_of
+    from firstlight.farm.store import open_store
+    from firstlight.fleet.files import read_boots
+    from firstlight.fleet.ingest import ingest, quarantine
+
+    def skip() -> None:
+        done.known += 1
+
+    known = set(read_boots(fleet, fleet.listing().boots)["digest"])
+    failed: Callable[[str, str], None] = lambda where, why: quarantine(fleet, done, where, why)  # noqa: E731
+    for folder in bundles_of(open_store(location), known, failed, skip):
+        more = ingest(fleet, [folder], attributes, finds_causes=causes, note=note)
+        done.added += more.added
+        done.known += more.known
+        done.quarantined += more.quarantined
 
 
 def compact_fleet(fleet: PathLike) -> Compacted:

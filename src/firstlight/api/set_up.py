@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from firstlight.audit.matrix.cells import Extent
     from firstlight.audit.matrix.measure import Row
     from firstlight.lab.doctor import Check
+    from firstlight.lab.host.progress import Progress
     from firstlight.lab.images import Image
+    from firstlight.recipe.options import RecordOptions
+
+
+_CELLS_AT_ONCE = 16
+"""Cells of the matrix that are asked of workers at a time."""
 
 
 @dataclass(frozen=True)
@@ -141,12 +147,34 @@ def audit_matrix(
     :param progress: show the progress on a terminal.
     :raises LabError: when a kernel is missing or cannot be downloaded.
 
+    Within :func:`boots_by`, workers record the boots of the QEMU in PATH. The second observer always runs on this
+    machine, which thus checks what each worker made.
+
     Example: ``[row.reached for row in firstlight.audit_matrix("quick")]``.
     """
+    import threading
+
     from firstlight.audit.matrix.cells import Extent
     from firstlight.audit.matrix.run import matrix
+    from firstlight.experiment import boot_cache
+    from firstlight.experiment.parallel import side_by_side
+    from firstlight.lab.host.progress import SilentProgress
+    from firstlight.lab.run.record import record
+    from firstlight.lab.run.resolve import resolve
+
+    files, programs = [Path(path) for path in kernels], [Path(path) for path in qemus]
+    if not boot_cache.is_recorded_elsewhere():
+        return matrix(
+            Extent(extent), lambda: progress_of(progress), kernels=files, processors=cpus, qemus=programs, fresh=fresh
+        )
+
+    def make(options: RecordOptions, heard: Progress) -> None:
+        if options.qemu is None:
+            boot_cache.make(options, resolve(options), heard)
+        else:
+            record(options, heard)
 
     return matrix(
-        Extent(extent), lambda: progress_of(progress), kernels=[Path(path) for path in kernels], processors=cpus,
-        qemus=[Path(path) for path in qemus], fresh=fresh,
+        Extent(extent), SilentProgress, kernels=files, processors=cpus, qemus=programs, fresh=fresh, make=make,
+        for_each=lambda call, numbers: side_by_side(call, numbers, _CELLS_AT_ONCE, threading.Event()),
     )  # fmt: skip

@@ -68,7 +68,7 @@ COMMANDS: dict[Task, list[tuple[str, str, str]]] = {
         ("history", "history:app", "Store boot times per commit and find what changed them"),
         ("fleet", "fleet:app", "Analyse boots of many machines: quantiles, regressions, outliers"),
         ("work", "work:work", "Make the boots that other machines ask for, from a shared store"),
-        ("farm", "farm:app", "Show and tidy the store that several machines boot from"),
+        ("farm", "farm:app", "Show and tidy the store that several machines boot from; its keys"),
     ],
     Task.SET_UP: [
         ("doctor", "doctor:doctor", "Show what this machine can do and what is missing"),

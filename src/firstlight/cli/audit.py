@@ -11,7 +11,7 @@ import typer
 from firstlight import api
 from firstlight.api.write import check_free
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import ForceFile, Fresh, Json, Trust
+from firstlight.cli.output import ForceFile, Fresh, Json, Trust, Workers
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
 
@@ -42,6 +42,7 @@ def audit(
         ),
     ] = None,
     fresh: Fresh = False,
+    workers: Workers = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="With --matrix: write the matrix as Markdown.")
     ] = None,
@@ -65,7 +66,8 @@ def audit(
 
     The second observer counts instructions and entries by address and follows stacks by the stack pointer. It shares no
     mechanism with the recorder. --matrix records and audits combinations of kernels, processors, mitigations and QEMUs;
-    it skips a combination that was measured with the same digests.
+    it skips a combination that was measured with the same digests. With --workers, other machines record the boots of
+    the QEMU in PATH; the second observer runs on this machine.
 
     The exit code is 0 when the agreement is within its limits, otherwise 1.
 
@@ -75,6 +77,7 @@ def audit(
       firstlight audit a.boot --json | jq .data.shares
       firstlight audit a.boot --html audit.html
       firstlight audit --matrix quick
+      firstlight audit --matrix full --workers store:///mnt/farm
       firstlight audit --matrix full --qemu /usr/bin/qemu-system-x86_64 -o docs/reference/support-matrix.md
     """
     if boot is not None and matrix is not None:
@@ -87,9 +90,11 @@ def audit(
             raise UsageError("`--html` is for one bundle", hint="`--output FILE` writes the matrix as Markdown")
         if output is not None:
             check_free(output, force=force)
-        _matrix(matrix, kernel or [], cpu or [], qemu or [], fresh, output, force, json)
+        _matrix(matrix, kernel or [], cpu or [], qemu or [], fresh, workers, output, force, json)
         return
-    given = {"--kernel": kernel, "--cpu": cpu, "--qemu": qemu, "--fresh": fresh, "--output": output}
+    given: dict[str, object] = {
+        "--kernel": kernel, "--cpu": cpu, "--qemu": qemu, "--fresh": fresh, "--workers": workers, "--output": output,
+    }  # fmt: skip
     for option, value in given.items():
         if value:
             raise UsageError(f"`{option}` is for `--matrix`", hint="a bundle's recipe says what is booted")
@@ -123,6 +128,7 @@ def _matrix(
     cpus: list[str],
     qemus: list[Path],
     fresh: bool,
+    workers: str | None,
     output: Path | None,
     force: bool,
     json: bool,
@@ -130,7 +136,8 @@ def _matrix(
     from firstlight.atomic import atomic_write
     from firstlight.render.markdown.support_matrix import matrix_markdown
 
-    rows = api.audit_matrix(extent, kernels=kernels, cpus=cpus, qemus=qemus, fresh=fresh, progress=True)
+    with api.boots_by(workers):
+        rows = api.audit_matrix(extent, kernels=kernels, cpus=cpus, qemus=qemus, fresh=fresh, progress=True)
     document = matrix_markdown(rows, _command(extent, kernels, cpus, qemus))
     if output is not None:
         with atomic_write(output, force=force) as temporary:

@@ -12,10 +12,14 @@ from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
 from firstlight.cli.output import Json
 
-app = command_group("Show and tidy a farm: the store that several machines boot from.")
+app = command_group("Show and tidy a farm, the store that several machines boot from; make its keys.")
 
 StorePath = Annotated[
-    str, typer.Argument(metavar="STORE", help="A directory that all machines of the farm share, or store://DIRECTORY.")
+    str,
+    typer.Argument(
+        metavar="STORE",
+        help="What the machines of the farm share: a directory, s3://BUCKET/PREFIX, gs://, az://, or sftp://HOST/DIR.",
+    ),
 ]
 
 
@@ -55,3 +59,22 @@ def tidy(store: StorePath, json: Json = False) -> None:
         print_json({"store": store, **dataclasses.asdict(found)})
     else:
         print(f"removed: {found.jobs} jobs, {found.inputs} inputs, {found.workers} workers")
+
+
+@app.command("key")
+def key(json: Json = False) -> None:
+    """Print the public key of this machine. The first time, make the key.
+
+    A machine with a key signs its jobs and results. To accept only signed ones, list the keys of the other machines in
+    the file `trusted` next to the key, one a line. Keys are in ~/.config/firstlight/farm or $FIRSTLIGHT_FARM_KEYS.
+
+    \b
+    Examples:
+      firstlight farm key
+      ssh lab2 firstlight farm key >> ~/.config/firstlight/farm/trusted
+    """
+    found = api.farm_key()
+    if json:
+        print_json(dataclasses.asdict(found))
+    else:
+        print(f"{found.name} {found.public_key}")

@@ -61,11 +61,10 @@ def init(
 def add(
     fleet: FleetPath,
     boots: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            metavar="BOOT|TAR|DIR...",
-            readable=False,
-            help="Bundles, directories or archives of them, records to import.",
+            metavar="BOOT|TAR|DIR|STORE...",
+            help="Bundles, directories or archives of them, stores of farms, records to import.",
         ),
     ],
     set_: Annotated[
@@ -85,6 +84,7 @@ def add(
     Examples:
       firstlight fleet add boards/ boots/ --set model=A --set firmware=1.1
       firstlight fleet add boards/ nightly.tar.zst dmesg.txt
+      firstlight fleet add lab/ store:///mnt/farm
     """
     from firstlight.errors import UsageError
 

@@ -16,6 +16,7 @@ from firstlight.cache import digest_of, entry, file_digest
 from firstlight.errors import LabError, UsageError
 from firstlight.experiment.boot_cache import engine_digest
 from firstlight.farm.packing import pack, unpack
+from firstlight.farm.signing import unsigned
 from firstlight.farm.store import Store
 from firstlight.frozen import StrictModel
 from firstlight.lab.run.resolve import Inputs
@@ -45,6 +46,10 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 class MissingInputError(LabError):
     """The store lacks an input: it was removed, and who asks for the boot puts it again."""
+
+
+class UntrustedJobError(LabError):
+    """A job that is not signed by a key that is trusted here."""
 
 
 class Input(StrictModel):
@@ -91,8 +96,19 @@ def submit(options: RecordOptions, key: str, resolved: Inputs, store: Store) -> 
     job = Job(
         key=key, choices=choices, inputs=inputs, digests=resolved.digests, firstlight=VERSION, engine=engine_digest()
     )
-    store.put_text("jobs", f"{key}.json", job.model_dump(mode="json"))
+    _put_job(job, store)
     return job
+
+
+def _put_job(job: Job, store: Store) -> None:
+    name = f"{job.key}.json"
+    signed = store.keys.signed("job", job.model_dump(mode="json"))
+    if store.put_text("jobs", name, signed) or store.keys.own is None:
+        return
+    there = store.read("jobs", name)
+    if there is None or not store.keys.trusts("job", there):
+        # Of somebody without a key, perhaps to keep workers from this boot.
+        store.replace("jobs", name, signed)
 
 
 def _put(path: Path, store: Store) -> Input:
@@ -134,7 +150,7 @@ def fetch(one: Input, store: Store) -> Path:
 
 
 def _fetch(digest: str, target: Path, store: Store) -> None:
-    where = str(store.place("inputs", digest))
+    where = store.where_is("inputs", digest)
     if not store.fetch("inputs", digest, target):
         raise MissingInputError("the store lacks an input of this job", where=where, hint="submit the job again")
     _check(target, digest, where)
@@ -165,18 +181,21 @@ def options_of(job: Job, output: Path, store: Store) -> RecordOptions:
 def read_job(store: Store, key: str) -> Job | None:
     """A job of a store; `None` where there is none.
 
+    :raises UntrustedJobError: when it is not signed by a key that is trusted here.
     :raises LabError: when it is damaged, or of a newer Firstlight.
     """
     found = store.read("jobs", f"{key}.json")
     if found is None:
         return None
+    if (objection := store.keys.objection("job", found)) is not None:
+        raise UntrustedJobError(f"this job is not taken: {objection}", where=store.where_is("jobs", f"{key}.json"))
     try:
-        job = Job.model_validate(found)
+        job = Job.model_validate(unsigned(found))
     except ValidationError as error:
-        place = str(store.place("jobs", f"{key}.json"))
+        place = store.where_is("jobs", f"{key}.json")
         raise LabError(f"this job is damaged: {error.errors()[0]['msg']}", where=place) from error
     if job.key != key:
-        raise LabError("this job has the name of another", where=str(store.place("jobs", f"{key}.json")))
+        raise LabError("this job has the name of another", where=store.where_is("jobs", f"{key}.json"))
     return job
 
 

@@ -37,7 +37,6 @@ from firstlight.recipe.options import RecordOptions
 
 CHECKED_OF = 50
 """One boot in so many is made twice."""
-_POLL_S = 0.1
 _LOOK_S = 5.0
 _SAY_S = 30.0
 
@@ -94,7 +93,7 @@ class Requests:
             if now - looked >= _LOOK_S:
                 looked = now
                 said = self._look(asked, job, said)
-            time.sleep(_POLL_S)
+            time.sleep(self.store.poll_s)
 
     def _submit(self, asked: _Asked) -> Job:
         return submit(asked.options, asked.key, asked.inputs, self.store)
@@ -102,6 +101,10 @@ class Requests:
     def _takes(self, about: dict[str, Any], asked: _Asked, bundle: Path) -> bool:
         """Fetch and check a result; one that is wrong is removed from the store."""
         worker, key = str(about.get("worker")), asked.key
+        if (objection := self._objection(about, key)) is not None:
+            self._note(f"a result that worker `{worker}` is said to have made is removed: {objection}")
+            remove_result(self.store, key)
+            return False
         try:
             self._unpack(about, key, bundle)
         except FirstlightError as error:
@@ -124,6 +127,11 @@ class Requests:
                 self._trusted.add(worker)
             self._accepted[worker].append((key, asked.options.output))
         return True
+
+    def _objection(self, about: dict[str, Any], key: str) -> str | None:
+        if self.store.keys.trusted and about.get("key") != key:
+            return "it is signed for another boot"
+        return self.store.keys.objection("result", about)
 
     def _unpack(self, about: dict[str, Any], key: str, bundle: Path) -> None:
         """Fetch the bundle of a result.
@@ -181,7 +189,7 @@ class Requests:
             last = self.store.read("failed", attempts[-1]) or {}
             raise LabError(
                 f"{len(attempts)} attempts of workers failed; the last said: {last.get('error')}",
-                where=str(self.store.place("failed", attempts[-1])),
+                where=self.store.where_is("failed", attempts[-1]),
                 hint="remove the files of this job from `failed`, and run this again",
             )
         if not is_asked(job, self.store):
@@ -191,7 +199,7 @@ class Requests:
         if workers and len(refusals) == len(workers):
             raise LabError(f"no worker can make this boot: {refusals[0]}", where=key[:12])
         if not workers and time.monotonic() - said >= _SAY_S:
-            self._note(f"no worker is there: start some with `firstlight work {self.store.path}`")
+            self._note(f"no worker is there: start some with `firstlight work {self.store.where}`")
             return time.monotonic()
         return said
 
@@ -209,6 +217,6 @@ def asked_of(store: Store, note: Callable[[str], None], *, trusting: bool = Fals
     if requests.withdrawn:
         raise LabError(
             f"{len(requests.withdrawn)} boots of a worker that was left out had counted already; they are removed",
-            where=str(store.path),
+            where=store.where,
             hint="run this again: they are made by others",
         )

@@ -15,7 +15,7 @@ from firstlight.bundle.open import read_manifest
 from firstlight.cache import file_digest
 from firstlight.errors import FirstlightError, LabError, UnhealthyBootError
 from firstlight.experiment.boot_cache import is_cacheable
-from firstlight.farm.job import Job, MissingInputError, options_of, read_job, unequal
+from firstlight.farm.job import Job, MissingInputError, UntrustedJobError, options_of, read_job, unequal
 from firstlight.farm.leases import Beat, give_up, take
 from firstlight.farm.packing import pack
 from firstlight.farm.results import packed_name
@@ -28,7 +28,6 @@ from firstlight.lab.run.resolve import resolve
 
 MOST_ATTEMPTS = 3
 """A job that failed so often is not tried again."""
-_POLL_S = 0.2
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -78,7 +77,7 @@ def work(
                     break
                 else:
                     progress.step("waiting for a job")
-                    time.sleep(_POLL_S)
+                    time.sleep(2 * store.poll_s)
         finally:
             beat.state["state"] = "ended"
             beat.write()
@@ -89,7 +88,7 @@ def _check_trusted(store: Store, name: str) -> None:
     if store.has("excluded", f"{name}.json"):
         raise LabError(
             "this worker was left out: its boots differ from those of another machine",
-            where=str(store.place("excluded", f"{name}.json")),
+            where=store.where_is("excluded", f"{name}.json"),
             hint="check this machine's memory, and start the worker anew",
         )
 
@@ -128,7 +127,11 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
     try:
         if store.has("results", f"{key}.json"):
             return
-        job = read_job(store, key)
+        try:
+            job = read_job(store, key)
+        except UntrustedJobError as error:
+            worked.refused[key] = error.message
+            return
         if job is None:
             return
         progress.step(f"boot {key[:12]}")
@@ -140,6 +143,7 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
         pack(folder / "a.boot", folder / "packed")
         packed = file_digest(folder / "packed")
         about = {
+            "key": key,
             "worker": worked.worker,
             "manifest": file_digest(folder / "a.boot" / "manifest.json"),
             "packed": packed,
@@ -148,7 +152,7 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
         }
         # Under its digest: what a worker left that died before it named its result is nobody else's.
         store.put("results", packed_name(key, packed), lambda made: shutil.copyfile(folder / "packed", made))
-        store.put_text("results", f"{key}.json", about)
+        store.put_text("results", f"{key}.json", store.keys.signed("result", about))
         worked.boots += 1
     except MissingInputError:
         raise
@@ -170,11 +174,11 @@ def _boot(store: Store, job: Job, output: Path) -> tuple[str | None, float]:
     :raises FirstlightError: when it cannot be booted, or ended in a way that says nothing of its recipe.
     """
     options = options_of(job, output, store)
+    began = time.monotonic()
     resolved = resolve(options)
     reason = unequal(job, key_of_inputs(resolved), resolved)
     if reason is not None:
         return reason, 0.0
-    began = time.monotonic()
     try:
         record(options, inputs=resolved)
     except UnhealthyBootError:

@@ -23,6 +23,7 @@ DATA: dict[str, Any] = {
     "explain": inspect_boot.Explained | inspect_boot.ExplainedEntry,
     "export": inspect_boot.Export,
     "files": inspect_boot.Files,
+    "farm-key": farm.Key,
     "farm-status": farm.Status,
     "farm-tidy": farm.Tidied,
     "fleet-add": fleet.Added,

@@ -27,6 +27,14 @@ class Status(TypedDict):
     workers: list[Worker]
 
 
+class Key(TypedDict):
+    """`firstlight farm key`: the public key of this machine, in hexadecimal."""
+
+    name: str
+    public_key: str
+    directory: str
+
+
 class Tidied(TypedDict):
     """`firstlight farm tidy`: how many of each were removed."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,12 +76,19 @@ class Row:
         }
 
 
-def measure(cell: Cell, progress: Progress, *, fresh: bool = False) -> Row:
+Record = Callable[[RecordOptions, Progress], object]
+"""Records a boot at the `output` of the options, as `record` does."""
+_OBSERVING = threading.Semaphore(max(1, len(os.sched_getaffinity(0)) // 2))
+"""Boots with the second observer at a time, where other machines record many: one takes more than a processor."""
+
+
+def measure(cell: Cell, progress: Progress, *, fresh: bool = False, make: Record = record) -> Row:
     """Record a cell's boot, audit it, and say what came of it; what was measured with the same digests is read.
 
     A boot that cannot be is a row that says why.
 
     :param fresh: measure again.
+    :param make: records the boot; the second observer always runs on this machine.
     """
     row = Row(cell.release, cell.processor, cell.mitigations.label, "")
     try:
@@ -98,7 +107,7 @@ def measure(cell: Cell, progress: Progress, *, fresh: bool = False) -> Row:
             known = None if fresh else _read(kept)
             if known is not None:
                 return dataclasses.replace(known, from_cache=True)
-            row = _measured(row, options, progress)
+            row = _measured(row, options, progress, make)
             kept.parent.mkdir(mode=0o700, exist_ok=True)
             _write(kept, row)
             return row
@@ -106,10 +115,11 @@ def measure(cell: Cell, progress: Progress, *, fresh: bool = False) -> Row:
         return dataclasses.replace(row, refused=error.message)
 
 
-def _measured(row: Row, options: RecordOptions, progress: Progress) -> Row:
+def _measured(row: Row, options: RecordOptions, progress: Progress, make: Record) -> Row:
     try:
-        record(options, progress)
-        found = audit(options.output, progress)
+        make(options, progress)
+        with _OBSERVING:
+            found = audit(options.output, progress)
     except FirstlightError as error:
         # Where it was has no meaning to others.
         return dataclasses.replace(row, refused=error.message)

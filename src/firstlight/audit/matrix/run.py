@@ -1,16 +1,24 @@
-"""Measuring the cells of the support matrix one after another."""
+"""Measuring the cells of the support matrix."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from firstlight.audit.matrix.cells import Cell, Extent, cells
 from firstlight.audit.matrix.kernels import matrix_kernels
-from firstlight.audit.matrix.measure import Row, measure
+from firstlight.audit.matrix.measure import Record, Row, measure
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.kernel.kernel import open_kernel
+from firstlight.lab.run.record import record
+
+ForEach = Callable[[Callable[[int], None], Iterable[int]], None]
+
+
+def _one_by_one(call: Callable[[int], None], numbers: Iterable[int]) -> None:
+    for number in numbers:
+        call(number)
 
 
 def matrix(
@@ -21,6 +29,8 @@ def matrix(
     processors: Sequence[str] = (),
     qemus: Sequence[Path] = (),
     fresh: bool = False,
+    make: Record = record,
+    for_each: ForEach = _one_by_one,
 ) -> list[Row]:
     """Record and audit every cell; one that was measured with the same digests is read.
 
@@ -29,16 +39,20 @@ def matrix(
     :param processors: in place of those of the matrix.
     :param qemus: in place of the machine's own.
     :param fresh: measure every cell again.
+    :param make: records the boot of a cell; the second observer always runs on this machine.
+    :param for_each: calls something for each number, perhaps several at once.
     :raises LabError: when a kernel is missing or cannot be downloaded.
     """
     found = [(path, open_kernel(path).release or path.name) for path in kernels] or matrix_kernels(fresh=fresh)
     made = cells(extent, found, list(qemus) or [None], list(processors) or None)
-    rows = []
-    for number, cell in enumerate(made, 1):
-        row = measure(cell, progress(), fresh=fresh)
-        _tell(number, len(made), cell, row)
-        rows.append(row)
-    return rows
+    rows: dict[int, Row] = {}
+
+    def one(number: int) -> None:
+        rows[number] = measure(made[number], progress(), fresh=fresh, make=make)
+        _tell(len(rows), len(made), made[number], rows[number])
+
+    for_each(one, range(len(made)))
+    return [rows[number] for number in range(len(made))]
 
 
 def _tell(number: int, of: int, cell: Cell, row: Row) -> None:

@@ -1,0 +1,1 @@
+"""Where a store can be: a directory, an object store, a directory behind ssh."""
