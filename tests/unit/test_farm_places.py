@@ -85,6 +85,13 @@ def test_what_is_put_first_stays(made: Place, tmp_path: Path) -> None:
     assert not made.is_empty()
 
 
+def test_a_large_file_comes_and_goes_whole(made: Place, tmp_path: Path) -> None:
+    content = bytes(range(256)) * (6 << 12)
+    assert made.put("inputs/a", lambda path: path.write_bytes(content))
+    made.fetch("inputs/a", tmp_path / "fetched")
+    assert (tmp_path / "fetched").read_bytes() == content
+
+
 def test_of_many_that_put_at_once_one_does(made: Place) -> None:
     if made.where.startswith("memory"):
         pytest.skip("memory is of one process, for tests")

@@ -7,6 +7,7 @@ replaces a file. Who may enter, by which key and through which host, is the busi
 
 from __future__ import annotations
 
+import select
 import shutil
 import socket
 import stat
@@ -224,6 +225,10 @@ class _Channel:
     def recv(self, most: int) -> bytes:
         """Receive some bytes; none at the end."""
         return self._socket.recv(most)
+
+    def recv_ready(self) -> bool:
+        """Whether something can be received at once."""
+        return bool(select.select([self._socket], [], [], 0)[0])
 
     def get_name(self) -> str:
         """The name, for a log."""
