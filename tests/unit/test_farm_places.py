@@ -188,14 +188,15 @@ def test_a_session_that_ends_is_begun_again(tmp_path: Path) -> None:
     place = BehindSsh([str(SFTP_SERVER)], str(tmp_path / "store"), "sftp://here/store")
     place.make(FOLDERS)
     assert place._session is not None
-    place._session[1].kill()
-    place._session[1].wait()
+    place._session._child.kill()
+    place._session._child.wait()
     assert put(place, "jobs/a", "one")
 
 
 def test_a_machine_that_cannot_be_reached_is_named(tmp_path: Path) -> None:
-    place = BehindSsh(["/bin/false"], str(tmp_path / "store"), "sftp://away/store")
-    with pytest.raises(LabError, match="cannot be used") as error:
+    command = ["/bin/sh", "-c", "echo 'ssh: no route to host' >&2; exit 255"]
+    place = BehindSsh(command, str(tmp_path / "store"), "sftp://away/store")
+    with pytest.raises(LabError, match="cannot be used: the connection ended: ssh: no route to host") as error:
         Store(place).names("jobs")
     assert "sftp://away/store" in str(error.value)
     assert not place.is_there()

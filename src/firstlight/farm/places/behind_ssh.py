@@ -7,6 +7,7 @@ replaces a file. Who may enter, by which key and through which host, is the busi
 
 from __future__ import annotations
 
+import contextlib
 import select
 import shutil
 import socket
@@ -15,6 +16,7 @@ import subprocess
 import tempfile
 import threading
 import uuid
+import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +26,7 @@ from firstlight.farm.places.clock import PlaceClock
 from firstlight.farm.places.place import Fill
 
 _TEMPORARY = ".writing."
+_MOST_SAID = 1 << 16
 
 
 class BehindSsh:
@@ -43,7 +46,7 @@ class BehindSsh:
         self._root = path
         self.where = where
         self._lock = threading.RLock()
-        self._session: tuple[Any, subprocess.Popen[bytes]] | None = None
+        self._session: _Session | None = None
         self._clock = PlaceClock(self._ask_clock)
 
     def make(self, folders: list[str]) -> None:
@@ -163,49 +166,64 @@ class BehindSsh:
             for is_last in (False, True):
                 try:
                     return what(self._files())
-                except self._failures as error:
-                    self._end()
+                except (*self._failures, ConnectionError) as error:
+                    said = self._end()
                     if is_last:
-                        raise OSError(5, f"the connection ended: {error}") from error
+                        raise OSError(5, f"the connection ended: {said or error}") from error
                 except OSError as error:
-                    if isinstance(error, BrokenPipeError | ConnectionError):
-                        self._end()
-                        if is_last:
-                            raise
-                    elif ignored is not None and isinstance(error, ignored):
-                        return None
-                    else:
+                    if ignored is None or not isinstance(error, ignored):
                         raise
+                    return None
         raise AssertionError
 
     def _files(self) -> Any:
         if self._session is None:
-            ours, theirs = socket.socketpair()
-            with theirs:
-                # It ends by itself when this program ends, and with it the socket.
-                end = theirs.fileno()
-                child = subprocess.Popen(
-                    self._command, stdin=end, stdout=end, stderr=subprocess.DEVNULL, start_new_session=True
-                )
-            try:
-                self._session = (self._client_of(_Channel(ours)), child)
-            except BaseException:
-                ours.close()
-                child.kill()
-                child.wait()
-                raise
-        return self._session[0]
+            self._session = _Session(self._command, self._client_of)
+            # Also where nobody ends it.
+            weakref.finalize(self, self._session.end)
+        return self._session.client()
 
-    def _end(self) -> None:
-        if self._session is not None:
-            client, child = self._session
-            self._session = None
-            client.sock.close()
-            child.kill()
-            child.wait()
+    def _end(self) -> str | None:
+        """End the session; returns what `ssh` said last."""
+        session, self._session = self._session, None
+        return None if session is None else session.end()
 
-    def __del__(self) -> None:
-        self._end()
+
+class _Session:
+    """A program that speaks with an SFTP server, and the client on this side of it."""
+
+    def __init__(self, command: Sequence[str], client_of: Callable[[Any], Any]) -> None:
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115  it is closed with the session
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            end = theirs.fileno()
+            # It ends by itself when this program ends, and with it the socket.
+            self._child = subprocess.Popen(command, stdin=end, stdout=end, stderr=self._said, start_new_session=True)
+        self._client_of = client_of
+        self._client: Any = None
+        self._is_over = False
+
+    def client(self) -> Any:
+        """The client; the first time, it greets the server."""
+        if self._client is None:
+            self._client = self._client_of(_Channel(self._socket))
+        return self._client
+
+    def end(self) -> str | None:
+        """End it; returns what the program said last."""
+        if self._is_over:
+            return None
+        self._is_over = True
+        self._socket.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            # One that could not connect has said why.
+            self._child.wait(timeout=1)
+        self._child.kill()
+        self._child.wait()
+        with self._said as said:
+            said.seek(0)
+            lines = said.read(_MOST_SAID).decode(errors="replace").splitlines()
+        return next((line.strip()[:300] for line in reversed(lines) if line.strip()), None)
 
 
 def _make_directory(path: str, files: Any) -> None:

@@ -10,7 +10,6 @@ from firstlight.lab.kernel.command_line.account import Evidence, account, words_
 from firstlight.lab.kernel.command_line.parameters import kernel_parameters, plain
 from firstlight.lab.kernel.command_line.vocabulary import DRACUT, HELPER, INITRAMFS_TOOLS, SYSTEMD, Reader
 from firstlight.lab.run.resolve import Inputs
-from firstlight.lab.run.symbols import known_symbols
 
 
 def words_of(inputs: Inputs, report: Report, log: str) -> list[CommandLineWord]:
@@ -23,7 +22,8 @@ def words_of(inputs: Inputs, report: Report, log: str) -> list[CommandLineWord]:
     said = f"{report.text('kmsg') or ''}\n{log}"
     listed = report.text("modules")
     evidence = Evidence(
-        parameters=kernel_parameters(inputs.kernel, inputs.symbols or known_symbols(inputs.kernel)),
+        # Not the symbols that this machine may have of the kernel: an equal boot elsewhere has equal facts.
+        parameters=kernel_parameters(inputs.kernel, inputs.symbols),
         unknown=words_said_unknown(said),
         built_in=_by_module(report.text("module.parameters") or ""),
         loaded=None if listed is None else frozenset(line.split()[0] for line in listed.splitlines() if line.strip()),
