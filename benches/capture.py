@@ -2,19 +2,27 @@
 
     python benches/capture.py stamps [--load N]     # the self test, quiet or beside N busy processes
     python benches/capture.py marks [--boots N]     # emulated boots in simulated time
+    python benches/capture.py kills [--times N]     # captures that are killed at random points
 
 Each boot of `marks` is a capture file with invented times: line noise between its lines, pieces that are lost, and a
 reset in its middle. A mark whose line came through has to be there once. One whose line was
 lost must not be there.
+
+Each capture of `kills` reads numbered lines from a pipe and is killed by SIGKILL at a random instant. Every line that
+the file has in full has to be in the imported boot, in order and without a gap.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import firstlight
@@ -98,17 +106,61 @@ def marks(boots: int) -> None:
     print(f"{boots} emulated boots with noise, cuts and resets: {lost} marks lost, {more} doubled or wrong")
 
 
+def killed(record: Path, dice: random.Random) -> tuple[int, int]:
+    """How many lines the file of a killed capture has in full, and how many of them the imported boot has."""
+    from firstlight.lab.capture.session import CaptureOptions, run_capture
+
+    record.unlink(missing_ok=True)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(read, 0)
+        os.close(write)
+        run_capture(CaptureOptions(source="-", baud=921600), record)
+        os._exit(0)
+    os.close(read)
+    while not record.exists():
+        time.sleep(0.005)
+    end, number = time.monotonic() + dice.uniform(0.05, 0.4), 0
+    while time.monotonic() < end:
+        os.write(write, b"[%12.6f] gizmo: line %d\n" % (number / 1000, number))
+        number += 1
+        time.sleep(dice.uniform(0, 0.002))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(write)
+    content = record.read_bytes()
+    written = len(re.findall(rb"gizmo: line \d+\n", content))
+    boot = firstlight.import_(record, output=record.with_name("killed.boot"), force=True)
+    kept = [text for text in boot.log()["text"] if text.startswith("gizmo: line ")]
+    expected = [f"gizmo: line {place}" for place in range(written)]
+    return written, written if kept[:written] == expected else 0
+
+
+def kills(times: int) -> None:
+    """Print how many killed captures are readable up to their last line."""
+    dice = random.Random(26)
+    with tempfile.TemporaryDirectory() as directory:
+        results = [killed(Path(directory) / "a.capture.bin", dice) for _ in range(times)]
+    whole = sum(written > 0 and written == kept for written, kept in results)
+    lines = sum(written for written, _ in results)
+    print(f"{times} captures killed at random points: {whole} readable to their last line ({lines} lines)")
+
+
 def main() -> None:
     """Read the arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["stamps", "marks"])
+    parser.add_argument("what", choices=["stamps", "marks", "kills"])
     parser.add_argument("--load", type=int, default=0)
     parser.add_argument("--boots", type=int, default=1000)
+    parser.add_argument("--times", type=int, default=100)
     options = parser.parse_args()
     if options.what == "stamps":
         stamps(options.load)
-    else:
+    elif options.what == "marks":
         marks(options.boots)
+    else:
+        kills(options.times)
 
 
 if __name__ == "__main__":

@@ -166,6 +166,17 @@ def test_the_self_test_states_its_conditions(capsys: pytest.CaptureFixture[str])
     assert "921,600 baud" in said
 
 
+def test_two_marks_that_match_one_line_are_both_set(tmp_path: Path) -> None:
+    console = tmp_path / "console"
+    console.write_bytes(BOOT)
+    firstlight.capture(
+        command=["cat", str(console)], ready="login", marks=["one=camera", "two=camera 0"], output=tmp_path / "a.boot"
+    )
+    found = marks(firstlight.open(tmp_path / "a.boot"))
+    assert found["one"] == found["two"]
+    assert list(found)[-1] == "ready"
+
+
 def test_a_rate_that_no_port_has() -> None:
     with emulated(Board()) as board, pytest.raises(UsageError, match="no serial port has the rate 115201"):
         firstlight.capture(board.port, baud=115201)
