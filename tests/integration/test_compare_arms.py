@@ -251,7 +251,7 @@ def test_a_noisy_comparison_that_does_not_tell_is_inconclusive(
     noisy_arms: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["compare", *noisy_arms, "--strict", "--soft", "0.001"]) == 5
-    assert "inconclusive: these boots do not tell" in capsys.readouterr().out
+    assert "inconclusive: these boots do not decide it" in capsys.readouterr().out
 
 
 def test_a_noisy_comparison_as_markdown_has_its_verdict_and_tables_that_add_up(
@@ -259,6 +259,6 @@ def test_a_noisy_comparison_as_markdown_has_its_verdict_and_tables_that_add_up(
 ) -> None:
     assert run(["compare", *noisy_arms, "--markdown"]) == 0
     said = capsys.readouterr().out
-    assert "**inconclusive**: these boots do not tell" in said
+    assert "**inconclusive**: these boots do not decide it" in said
     assert "#### Phases, means" in said
     assert {line.count("|") for line in said.splitlines() if line.startswith("|")} == {10}

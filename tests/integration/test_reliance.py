@@ -278,7 +278,7 @@ class TestGate:
         make_bundle(place, name="b.boot", broken=FUNCTIONS)
         found = data(capsys, "gate", "b.boot")
         assert found["functions"] == []
-        assert any("functions are not judged" in flag for flag in found["flags"])
+        assert any("functions are not checked" in flag for flag in found["flags"])
 
     def test_phases_of_initcall_levels_are_refused_where_initcalls_are_not_reliable(
         self, place: Path, capsys: pytest.CaptureFixture[str]

@@ -187,7 +187,7 @@ HEALTHY = HotspotHealth(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"probed": Probed(None, (), None)}, "user land does not find its own programs"),
+        ({"probed": Probed(None, (), None)}, "userspace does not find its own programs"),
         ({"lpj": 500_000}, "loops per jiffy 500,000, not 4,000,000"),
         ({"clock_source": "hpet"}, "clock source hpet, not tsc"),
         ({"memory": 200 << 20}, "memory 200 MiB, not 500 MiB"),

@@ -32,8 +32,8 @@ def changed(bundle: Path, change: dict[str, Any]) -> Path:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"recipe": {"memory": 512}}, "`recipe.memory`: write whole mebibytes as a text, such as `512M`"),
-        ({"recipe": {"memory": "2G"}}, "`recipe.memory`: write whole mebibytes, such as `512M`"),
+        ({"recipe": {"memory": 512}}, "`recipe.memory`: write mebibytes without a fraction as a text, such as `512M`"),
+        ({"recipe": {"memory": "2G"}}, "`recipe.memory`: write mebibytes without a fraction, such as `512M`"),
         ({"recipe": {"memory": "511M"}}, "`recipe.memory`: it is `511M`, and `chosen` says '512M'"),
         ({"recipe": {"cpu": "EPYC-v1"}}, "`recipe.cpu`: it is 'EPYC-v1', and `chosen` says 'Nehalem'"),
         ({"recipe": {"machine": "pc"}}, "`recipe.machine`: it is 'pc', and `chosen` says 'pc-q35-7.2'"),

@@ -226,4 +226,4 @@ def test_a_processor_that_qemu_does_not_know_is_a_matter_of_usage(cpu: str, log:
 
 def test_what_qemu_refuses_for_another_reason_is_a_failure() -> None:
     error = explain_rejection("qemu-system-x86_64: no such thing", ["/bin/qemu", "-cpu", "EPYC"])
-    assert (error.message, error.hint, error.exit_code) == ("QEMU refused to start: no such thing", None, 1)
+    assert (error.message, error.hint, error.exit_code) == ("QEMU did not start: no such thing", None, 1)

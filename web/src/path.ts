@@ -158,6 +158,6 @@ export function pathSection(data: PageData): HTMLElement | null {
       ? el("details", {}, el("summary", {}, "Who had the processor on the path"), who.element)
       : null,
     load.bound.length > 0 ? el("details", {}, el("summary", {}, "What limited the boot"), limited.element) : null,
-    beside.name.length > 0 ? el("details", {}, el("summary", {}, "Least slack beside the path"), near.element) : null,
+    beside.name.length > 0 ? el("details", {}, el("summary", {}, "Least slack next to the path"), near.element) : null,
   );
 }

@@ -147,7 +147,7 @@ class Remedy(FrozenModel):
     """
 
     layer: Layer
-    words: str = Field(default="", description="words added to the kernel's command line")
+    words: str = Field(default="", description="parameters added to the kernel's command line")
     without: tuple[Regex, ...] = Field(default=(), description="words taken off the command line: what matches whole")
     kconfig: tuple[str, ...] = Field(default=(), description="lines of the kernel's configuration")
     files: dict[str, FileChange] = Field(default_factory=dict, description="files of the root or of the initramfs")

@@ -60,7 +60,7 @@ def record(
     :param overlay: a directory whose files are laid over the guest's; `.wh.NAME` in it removes NAME.
     :param initramfs_files: a directory whose files Firstlight's own initramfs has besides.
     :param guest_commands: run by a shell in the guest, one after another, before it is ready.
-    :param append: words added to the kernel's command line.
+    :param append: parameters added to the kernel's command line.
     :param memory: the guest's memory, such as `512M`.
     :param cpu: a named CPU model of QEMU.
     :param machine: a versioned machine type of QEMU.
@@ -74,7 +74,7 @@ def record(
     :param timeout_wall_s: give up after this time of the host, in seconds.
     :param timeout_virtual_s: give up after this virtual time, in seconds; none: never.
     :param qemu: the QEMU to use; by default the one in PATH.
-    :param qemu_options: further words of QEMU's command line.
+    :param qemu_options: further arguments of QEMU.
     :param force: replace a bundle that is there.
     :param progress: show on a terminal how the boot goes on.
     :raises UsageError: for choices that cannot be.
@@ -198,7 +198,7 @@ def _calibrated(
         if value is not None and (several or exact):
             raise UsageError(f"`{option}` is for a live recording", where=str(path), hint="leave it out")
     if exact and seed is not None:
-        raise UsageError("`--seed` is for arms that are drawn by lot", where=str(path), hint="leave it out")
+        raise UsageError("`--seed` is for arms in random order", where=str(path), hint="leave it out")
     if several:
         return calibrate_by_boots(path, seed=seed)
     if exact:

@@ -232,7 +232,7 @@ def _check_sound(seen: Observation, where: str) -> None:
     looked, wrong = checks.get("stack_pointers", 0), checks.get("not_at_return_address", 0)
     if looked == 0 or wrong * 100 > looked:
         raise LabError(
-            f"the second observer did not see the stack pointer: {wrong:,} of {looked:,} words at it are no return "
+            f"the second observer did not see the stack pointer: {wrong:,} of {looked:,} values there are no return "
             "address",
             where=where,
             hint="this QEMU keeps its registers elsewhere; audit with another one",

@@ -64,7 +64,7 @@ def functions(
             metavar="DIR", readable=False, help="With --process or --user: debug files for functions without a name."
         ),
     ] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV, all figures whole.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV with unrounded figures.")] = False,
     json: Json = False,
 ) -> None:
     """Show the function profile with kd's columns: Count, Time with callees, Average, Local without callees, Max-sub.

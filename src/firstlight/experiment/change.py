@@ -62,7 +62,7 @@ class Kconfig(PlanSection):
 class RecipeChange(PlanSection):
     """What differs from the shared recipe; what is not given stays."""
 
-    append: str = Field(default="", description="words added to the kernel's command line")
+    append: str = Field(default="", description="parameters added to the kernel's command line")
     kernel: str | None = Field(default=None, description="another kernel")
     kconfig: Kconfig | None = Field(default=None, description="a kernel built with these lines of configuration")
     initrd: str | None = Field(default=None, description="another initramfs")
@@ -74,7 +74,7 @@ class RecipeChange(PlanSection):
     memory: Size | None = Field(default=None, description="memory of the guest")
     cpu: str | None = Field(default=None, description="a named CPU model")
     machine: str | None = Field(default=None, description="a versioned machine type")
-    qemu_options: list[str] = Field(default_factory=list, description="further words of QEMU's command line")
+    qemu_options: list[str] = Field(default_factory=list, description="further arguments of QEMU")
     guest_command: str = Field(default="", description="run by a shell in the guest before it is ready")
 
     @field_validator("files", "initramfs_files")

@@ -109,7 +109,9 @@ class ExperimentPlan(PlanSection):
     board: str | None = Field(default=None, description="boot this board instead of QEMU: a board file, or labgrid's")
     warm_up: int | None = Field(default=None, ge=0, le=100, description="of a board: first boots that do not count")
     repeats: int | None = Field(default=None, ge=1, le=1000, description="boots of each cell")
-    seed: int | None = Field(default=None, ge=0, description="of the random order; default: drawn and recorded")
+    seed: int | None = Field(
+        default=None, ge=0, description="of the random order; default: a random one, which is recorded"
+    )
     canary: bool = Field(default=True, description="exact mode: boot the first cell twice, to see that it is exact")
     base: Base = Field(default_factory=Base, description="the recipe that all share")
     arms: list[ArmSpec] = Field(default_factory=list, alias="arm", description="arms, the first one is the baseline")

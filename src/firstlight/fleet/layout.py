@@ -72,7 +72,7 @@ class Fleet:
             if not isinstance(listed, list) or not all(_is_file(name, each) for each in listed):
                 raise FirstlightError(
                     f"the list of files is damaged: `{name}` is no list of the fleet's files", where=str(path),
-                    hint="restore it from a copy; the Parquet files beside it are whole",
+                    hint="restore it from a copy; the Parquet files next to it are intact",
                 )  # fmt: skip
         change = found.get("change")
         return Listing(tuple(files["boots"] or ()), tuple(files["spans"] or ()), change if type(change) is int else 0)

@@ -40,7 +40,7 @@ def run_statement(fleet: Fleet, statement: str) -> pl.DataFrame:
     except duckdb.Error as error:
         text = str(error).strip().splitlines()[0]
         hint = "the tables are `boots` and `spans`: docs/reference/formats/fleet.md has their columns"
-        raise FirstlightError(f"DuckDB refuses the statement: {text}", where="SQL", hint=hint) from error
+        raise FirstlightError(f"DuckDB rejects the statement: {text}", where="SQL", hint=hint) from error
     finally:
         connection.close()
     made = pl.from_arrow(found)

@@ -181,7 +181,7 @@ def _noisy(found: NoisyChange, limit: float, number: int) -> tuple[Outcome, str]
         return "pass", "the whole interval lies within the limit"
     margin = abs(math.log1p(limit) - math.log1p(found.percent / 100))
     more = max(pairs_needed(margin, found.sigma) - number, math.ceil(number / 4), 2)
-    return "inconclusive", f"the interval reaches over the limit: about {more:,} more boots a side would tell"
+    return "inconclusive", f"the interval reaches over the limit: about {more:,} more boots a side would decide"
 
 
 def limit_check(

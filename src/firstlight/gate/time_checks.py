@@ -76,7 +76,7 @@ def _budget(evidence: PhaseEvidence, rules: Rules, *, exact: bool) -> Iterator[C
     unknown = next((check for check in named if check.measured_ns is None), None)
     if unknown is not None:
         # The time of the unknown phase is somewhere among the others.
-        text = f"the allowance of `{unknown.what}` could not be judged, and its time may be here"
+        text = f"the allowance of `{unknown.what}` could not be checked, and its time may be here"
         yield Check("budget", OTHERS, "inconclusive", text)
         return
     others = [
@@ -96,4 +96,4 @@ def _not_judged(evidence: PhaseEvidence, kind: Kind, phase: str, *, named: bool)
     if unknown is None:
         return None
     missing = named and evidence.did_not_happen(phase)
-    return Check(kind, phase, "unhealthy" if missing else "inconclusive", f"not judged: {unknown}")
+    return Check(kind, phase, "unhealthy" if missing else "inconclusive", f"not checked: {unknown}")

@@ -52,7 +52,7 @@ def userspace_checks(
             limits = named.get(name, every)
             if (missing := next((s.boot for s in (*baseline, *measured) if kind not in s.userspace), None)) is not None:
                 checks.append(Check("soft", _what(kind, name), "inconclusive",
-                                    f"not judged: `{missing}` has no {_MISSING.get(kind, 'processes')}"))  # fmt: skip
+                                    f"not checked: `{missing}` has no {_MISSING.get(kind, 'processes')}"))  # fmt: skip
                 continue
             before, after = ([s.userspace[kind].get(name, 0) for s in side] for side in (baseline, measured))
             reach = 0 if band is None else _reach(band, kind, name)

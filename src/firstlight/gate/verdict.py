@@ -198,7 +198,7 @@ def _unhealthy(sample: Sample, name: str) -> Check | None:
 def _refusals(baseline: Baseline, measured: Sequence[Sample]) -> list[str]:
     """What is not judged because a recording is not reliable in it."""
     return [
-        f"{name}: {refused} are not judged, its recording is not reliable: {sample.unreliable[concern]}"
+        f"{name}: {refused} are not checked, its recording is not reliable: {sample.unreliable[concern]}"
         for concern, refused in (
             (Concern.FUNCTIONS, "functions"), (Concern.INITCALLS, "phases that an initcall level begins or ends")
         )
@@ -213,7 +213,7 @@ def _check_one_arm(first: tuple[Boot, Testbed, Sample], other: tuple[Boot, Testb
         raise UsageError(
             f"another testbed than the first boot's: {'; '.join(found.values())}", where=str(other[0].directory)
         )
-    check_one_recipe(first[0], other[0], "a gate judges boots of one recipe: give each a gate of its own")
+    check_one_recipe(first[0], other[0], "a gate checks boots of one recipe: run it once for each")
 
 
 def _check_testbed(baseline: Baseline, boot: Boot, bed: Testbed, flags: list[str], *, other_testbed: bool) -> None:
@@ -257,4 +257,4 @@ def _unknown(what: str, unknown: Sequence[bool]) -> Check | None:
     if all(unknown) or not any(unknown):
         return None
     where = "the baseline does not report them" if unknown[0] else "a boot does not report them"
-    return Check("health", what, "inconclusive", f"not judged: {where}")
+    return Check("health", what, "inconclusive", f"not checked: {where}")

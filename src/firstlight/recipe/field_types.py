@@ -40,10 +40,10 @@ def _usable_path(path: Path) -> Path:
 
 def _bytes_of(value: object, info: ValidationInfo) -> object:
     if info.mode == "json" and not isinstance(value, str):
-        raise ValueError("write whole mebibytes as a text, such as `512M`")
+        raise ValueError("write mebibytes without a fraction as a text, such as `512M`")
     if isinstance(value, str):
         if not (value.endswith("M") and value[:-1].isascii() and value[:-1].isdigit() and len(value) < 12):
-            raise ValueError("write whole mebibytes, such as `512M`")
+            raise ValueError("write mebibytes without a fraction, such as `512M`")
         return int(value[:-1]) * _MIB
     return value
 

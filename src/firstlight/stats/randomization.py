@@ -32,7 +32,7 @@ class Order(FrozenModel):
     [0, 0, 1, 1, 2, 2]
     """
 
-    seed: int = Field(description="what the order was drawn with")
+    seed: int = Field(description="seed of the random order")
     blocks: tuple[tuple[str, ...], ...] = Field(description="of every block, the arms in the order of their boots")
 
     def slots(self) -> list[Slot]:

@@ -44,7 +44,7 @@ class VerdictThresholds(FrozenModel):
     """What counts as a difference, as logarithms of b/a."""
 
     soft: float = Field(gt=0, description="a difference within this either way does not matter")
-    floor: float = Field(default=0.0, ge=0, description="what the testbed cannot tell from nothing")
+    floor: float = Field(default=0.0, ge=0, description="the smallest change that the testbed can detect")
     alpha: float = Field(default=0.05, gt=0, lt=1, description="level of the test")
 
     @property

@@ -94,9 +94,9 @@ def _times(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]
 def _userspace(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
     now, then = health.probed, before.probed
     if not now.reads:
-        yield Difference("programs", "user land does not find its own programs")
+        yield Difference("programs", "userspace does not find its own programs")
     elif now.reads != then.reads:
-        found = f"user land finds {_counts(now.reads)} of settings, processes and buses, not {_counts(then.reads)}"
+        found = f"userspace finds {_counts(now.reads)} of settings, processes and buses, not {_counts(then.reads)}"
         yield Difference("programs", found)
     if now.names_in_format is not None and now.names_in_format != then.names_in_format:
         yield Difference("names", "names are left in an event's format, where values belong")

@@ -64,7 +64,7 @@ class Remedy:
         if self.needs_measured:
             lpj = measured.fact_values().get("kernel.lpj") if measured is not None else None
             if lpj is None or not lpj.isdecimal():
-                return MissingValue(f"the arm `{self.against}` tells no loops per jiffy")
+                return MissingValue(f"the arm `{self.against}` has no loops per jiffy")
             values["lpj"] = int(lpj)
         return _PLACE.sub(lambda place: str(round(values[place[1]] * float(place[2] or 1))), self.words)
 

@@ -14,7 +14,7 @@ MEMORY_ARMS = ("plain", "much-memory", "memory-limited", "memory-added")
 
 _MEMORY_FIELDS = (
     Field("Arm"), Field("Memory at ready", "bytes"), Field("Memory's part", "time"), Field("Window", "time"),
-    Field("Blocks added", "count"), Field("Blocks refused", "count"), Field("Adding", "time"),
+    Field("Blocks added", "count"), Field("Blocks rejected", "count"), Field("Adding", "time"),
     Field("Onlining", "time"), Field("Window and adding", "time"),
 )  # fmt: skip
 

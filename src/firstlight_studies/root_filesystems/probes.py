@@ -189,8 +189,8 @@ def probe_table(found: Mapping[str, Probed | MissingValue], drivers: Sequence[Dr
         "probes",
         "Drivers that look for disks, loaded as modules",
         (
-            Field("Driver"), Field("What it finds"), Field("Loading", "time"), Field("Until its last word", "time"),
-            Field("Busy waiting", "time"), Field("Its last word"),
+            Field("Driver"), Field("What it finds"), Field("Loading", "time"), Field("Until its last line", "time"),
+            Field("Busy waiting", "time"), Field("Its last line"),
         ),
         tuple(rows),
         ("Busy waiting: delay_tsc, beyond what a boot without the driver spins.",),

@@ -76,7 +76,9 @@ def runs_of(boot: Boot | MissingValue) -> dict[str, WalkTimings | MissingValue]:
             status=status,
             complaint=complaint,
         )
-        found[name] = run if status == 0 else MissingValue(f"it ended with {status}: {complaint or 'without a word'}")
+        found[name] = (
+            run if status == 0 else MissingValue(f"it ended with {status}: {complaint or 'without a message'}")
+        )
     return found
 
 

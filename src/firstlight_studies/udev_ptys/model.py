@@ -64,9 +64,7 @@ def law_of(costs: Mapping[int, float]) -> CostLaw | MissingValue:
     except UsageError as error:
         return MissingValue(error.message)
     if abs(study.best.misfit) > _WORST_MISFIT:
-        return MissingValue(
-            f"no law of the family tells it: the best, `{study.law}`, misses by {study.best.misfit:+.0%}"
-        )
+        return MissingValue(f"no scaling model fits: the best, `{study.law}`, misses by {study.best.misfit:+.0%}")
     return CostLaw(
         law=study.law,
         certainty=study.certainty,

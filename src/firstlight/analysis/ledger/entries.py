@@ -42,7 +42,7 @@ class Nature(StrEnum):
 class MeasuredCost(StrictModel):
     """What a remedy did in a pair of recordings that differ in nothing else."""
 
-    recipe: str = Field(description="the words for `firstlight record` that both boots share; empty: the default")
+    recipe: str = Field(description="arguments for `firstlight record` that both boots share; empty: the default")
     before_ns: int = Field(description="`power_on` to `ready` without the remedy, virtual time in nanoseconds")
     after_ns: int = Field(description="the same with it")
     on: str = Field(description="kernel, processor model and emulator of the pair")
@@ -56,7 +56,7 @@ class MeasuredCost(StrictModel):
 class Remedy(StrictModel):
     """A change of the recipe that removes a cost."""
 
-    change: str = Field(description="the words for `firstlight record`")
+    change: str = Field(description="arguments for `firstlight record`")
     price: str = Field(description="what the change gives up, in words; empty: nothing")
     measured: MeasuredCost
 

@@ -103,4 +103,4 @@ def _words(one: str, other: str) -> str:
     before, after = one.split(), other.split()
     gained = [f"+ {word}" for word in after if after.count(word) > before.count(word)]
     lost = [f"- {word}" for word in before if before.count(word) > after.count(word)]
-    return ", ".join(dict.fromkeys([*gained, *lost])) or "the same words in another order or spacing"
+    return ", ".join(dict.fromkeys([*gained, *lost])) or "the same parameters in another order or spacing"

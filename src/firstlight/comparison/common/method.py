@@ -58,13 +58,13 @@ def decide_method(first: Boot, second: Boot) -> MethodReport:
 
     >>> boot = firstlight.open(bundle)
     >>> decide_method(boot, boot).reasons
-    ('both are the same recording: a second one would tell more',)
+    ('both are the same recording: record a second one to learn more',)
     """
     _check_one_recipe(first, second)
     exact = first.manifest.mode == "exact"
     if first.directory.resolve() == second.directory.resolve():
         method = Method.EXACT if exact else Method.NOISY
-        return MethodReport(method, ("both are the same recording: a second one would tell more",))
+        return MethodReport(method, ("both are the same recording: record a second one to learn more",))
     failed = [boot.directory.name for boot in (first, second) if boot.manifest.status == "failed"]
     if failed:
         reason = f"{' and '.join(f'`{name}`' for name in failed)} did not come up"

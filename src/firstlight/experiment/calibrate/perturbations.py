@@ -141,7 +141,7 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Perturbat
         found += [Perturbation(f"initramfs in another order ({order})", replace(former, initramfs_order=order))
                   for order in (1, 2)]  # fmt: skip
     else:
-        skipped.append("initramfs in another order: it is the person's own, and may be packed")
+        skipped.append("initramfs in another order: it is your own, and may be compressed")
     found += [Perturbation(f"seed {former.seed + more}", replace(former, seed=former.seed + more)) for more in (1, 2)]
     return found, skipped
 

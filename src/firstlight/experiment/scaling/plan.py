@@ -47,8 +47,8 @@ class Configuration(RecipeChange):
 class Each(PlanSection):
     """What is added once for each of the size; `{i}` counts from 0."""
 
-    append: str = Field(default="", description="words of the kernel's command line")
-    qemu_options: list[str] = Field(default_factory=list, description="words of QEMU's command line")
+    append: str = Field(default="", description="parameters of the kernel's command line")
+    qemu_options: list[str] = Field(default_factory=list, description="arguments of QEMU")
     guest_command: str = Field(default="", description="lines for the guest's shell")
     files: dict[str, Any] = Field(default_factory=dict, description="files of the guest, by path")
 
@@ -90,10 +90,10 @@ class ScalePlan(PlanSection):
         if self.mode == "live" and self.repeats == 1:
             raise ValueError("in live mode every size is booted several times: give `repeats`")
         if self.mode == "exact" and self.repeats > 1:
-            raise ValueError("an exact boot is the same every time: leave `repeats` away")
+            raise ValueError("an exact boot is the same every time: leave `repeats` out")
         if self.parts not in ("phases", "initcalls") and (self.measure.first or self.measure.last):
             what = self.parts.replace("_", " ")
-            raise ValueError(f"{what} are counted over the whole boot: leave `[measure]` away, or ask for `phases`")
+            raise ValueError(f"{what} are counted over the entire boot: leave `[measure]` out, or ask for `phases`")
         return self
 
     def all_sizes(self) -> list[int]:

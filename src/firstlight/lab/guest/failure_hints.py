@@ -26,7 +26,7 @@ _HINTS = {
     FailureReason.WALL_TIMEOUT: "give it longer with `--timeout-wall`, or another end with `--ready REGEX`",
     FailureReason.VIRTUAL_TIMEOUT: "give it longer with `--timeout-virtual`, or another end with `--ready REGEX`",
     FailureReason.NEVER_READY: "say with `--ready REGEX` which line of the console means that the system is up",
-    FailureReason.QEMU_DIED: "QEMU's own words are in the bundle: `raw/qemu.log`",
+    FailureReason.QEMU_DIED: "the bundle has QEMU's messages: `raw/qemu.log`",
     FailureReason.PLUGIN: "run `firstlight doctor`",
 }
 
@@ -57,7 +57,7 @@ def advice(failure: Failure, options: RecordOptions, report: Report, console: st
         return (
             f"the initramfs never mounted its root (`{line[0].strip()}`): it has no driver for it, or `root=` names "
             "another. A root in persistent memory needs the modules nfit, nd_pmem and ext4: an initramfs of "
-            "initramfs-tools gets them from Firstlight when the kernel's `lib/modules/RELEASE` lies beside the kernel"
+            "initramfs-tools gets them from Firstlight if the kernel's `lib/modules/RELEASE` is next to the kernel"
         )
     if (
         options.initrd is not None
@@ -73,7 +73,10 @@ def advice(failure: Failure, options: RecordOptions, report: Report, console: st
     if first is not None and "Unable to mount root" in said and "Initramfs unpacking failed" not in said:
         return f"the initramfs has no `{first.partition('=')[2]}`: look at `{first}` in `--append`"
     if "Initramfs unpacking failed" in said or ("Unable to mount root" in said and options.initrd is not None):
-        return "the kernel could not use the initramfs: is it whole, and in a compression that this kernel knows?"
+        return (
+            "the kernel could not use the initramfs: check that it is complete, and that this kernel supports its "
+            "compression"
+        )
     if "Unable to mount root" in said:
         return "the kernel found no first process: look at `--append` (`rdinit=`, `root=`)"
     return _HINTS[failure.reason]

@@ -199,5 +199,5 @@ def _failed(command: list[str], log: Path) -> LabError:
     return LabError(
         f"`make {command[-1]}` failed:\n" + "\n".join(line.strip() for line in last),
         where=str(log),
-        hint="the whole log is there",
+        hint="this file has the complete log",
     )

@@ -65,7 +65,7 @@ def require_built_in(kernel: Kernel, symbols: Path, signs: Mapping[str, str]) ->
         "modules were not found",
         where=str(kernel.path),
         hint=f"put them at `{folder / 'lib/modules' / release}`, or give the kernel in its unpacked package: "
-        f"`boot/vmlinuz-{release}` beside `lib/modules/{release}`",
+        f"`boot/vmlinuz-{release}` next to `lib/modules/{release}`",
     )
 
 

@@ -85,7 +85,7 @@ def kernel_command_line(architecture: Architecture, append: str) -> str:
         raise UsageError(
             f"the kernel's command line has {len(line.encode()):,} bytes, and the kernel takes {longest:,}",
             where="--append",
-            hint="leave words out",
+            hint="leave arguments out",
         )
     return line
 

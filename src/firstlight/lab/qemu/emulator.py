@@ -189,4 +189,4 @@ def explain_rejection(log: str, command: Sequence[str] = ()) -> LabError:
         return LabError(message, where=program, hint="give less with `--memory`")
     lines = [line for line in log.splitlines() if line.strip() and "warning:" not in line]
     last = re.sub(r"^\S*qemu-system-\w+: ", "", lines[0]) if lines else "it gave no reason"
-    return LabError(f"QEMU refused to start: {last}", where=program)
+    return LabError(f"QEMU did not start: {last}", where=program)

@@ -20,7 +20,7 @@ _OWNED_OF_MACHINE = frozenset(
 def validate_options(words: Sequence[str], architecture: Architecture, *, live: bool) -> None:
     """Refuse what would break the recording.
 
-    :param words: further words of QEMU's command line.
+    :param words: further arguments of QEMU.
     :param architecture: of the guest.
     :param live: whether the recording is live, where only what the launcher itself needs is refused.
     :raises UsageError: naming the option, the reason and the remedy.

@@ -82,7 +82,7 @@ def _probe(kernel: Kernel, qemu: Qemu, timeout_s: float) -> bytes:
             where=str(kernel.path),
             hint="give it longer by `--timeout`, or record with `--no-profile`"
             if outcome.reason == FailureReason.WALL_TIMEOUT and timeout_s < _TIMEOUT_S
-            else "record with `--no-profile`, put the kernel's own `System.map` beside it, or use a kernel with "
+            else "record with `--no-profile`, put the kernel's own `System.map` next to it, or use a kernel with "
             "CONFIG_KALLSYMS",
         )
     return symbols

@@ -101,7 +101,7 @@ def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
     else:
         word = "slower" if change > 0 else "faster"
         sentence = f"{exact_headline(found)}."
-    exact = "exact mode: these are facts, in whole nanoseconds, and not estimates"
+    exact = "exact mode: these are exact differences in nanoseconds, not estimates"
     regime = exact if settled and found.a.manifest.mode == "exact" else f"{found.a.manifest.mode} mode"
     lines = [("text", part, f"{text}: {means}") for part, text, means in part_texts(found)]
     lines += [("flag", flag.kind, flag.text) for flag in found.flags]

@@ -101,7 +101,7 @@ def console_cost_report(boot: Boot, cost: ConsoleCost, limit: int) -> Iterator[B
         rate += ", the kernel's default: the command line names no rate"
     share_of = "" if cost.share is None else f", {ratio_text(cost.share)} of the boot"
     if cost.share is not None and cost.share > 1:
-        share_of = ", more than the whole boot: the line was faster than that, or is no real one"
+        share_of = ", more than the boot took: the line was faster than that, or is not a real one"
     diagnostics = f"{cost.diagnostic_lines:,} lines of initcall_debug, {time_text(cost.diagnostic_ns)} of it"
     yield from pairs(
         [

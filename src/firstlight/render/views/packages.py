@@ -25,7 +25,7 @@ _PROGRAM_NOTE = (
     "library counts for the program that calls it."
 )
 _CODE_NOTE = (
-    "User: instructions of the file's own code, whatever program calls it. Kernel: those in the kernel and in "
+    "User: instructions of the file's own code, for every program that calls it. Kernel: those in the kernel and in "
     "interrupts while a process ran the file as its program."
 )
 

@@ -222,7 +222,7 @@ def _beside(path: CriticalPath) -> Iterator[Block]:
     nothing = path.steps["slack_ns"].null_count()
     if near.height:
         yield table(
-            "Least slack beside the path",
+            "Least slack next to the path",
             [
                 Column("Slack", "time", "slack_ns", style="bold"),
                 Column("Takes", "time", "duration_ns"),

@@ -151,7 +151,7 @@ def law_lines(answer: Answer, configuration: Configuration) -> list[str]:
     if growth is not None:
         lines.append(f"what grows: exponent {_exponent(growth, exact=study.exact)}")
     if study.exponent is not None:
-        lines.append(f"the whole cost: exponent {_exponent(study.exponent, exact=study.exact)}")
+        lines.append(f"total cost: exponent {_exponent(study.exponent, exact=study.exact)}")
     if study.next_size is not None:
         lines.append(f"measure {answer.variable} = {study.next_size:g} next: there the models differ most")
     return lines if study.falls else [*lines, *_checks(answer, configuration)]
@@ -164,7 +164,7 @@ def _checks(answer: Answer, configuration: Configuration) -> list[str]:
     if study.exact:
         lines.append(f"largest misfit: {best.misfit * 100:.2g} %")
         lines += [
-            f"step between {step.below:g} and {step.above:g}: {write(step.extra)} beside the law"
+            f"step between {step.below:g} and {step.above:g}: {write(step.extra)} off the model"
             for step in study.steps[:5]
         ]
     else:
@@ -190,7 +190,7 @@ def formula(fit: Fit, variable: str, write: Write) -> str:
     '5.0 + 1.0 x x + 2.0 x x^2'
     """
     if fit.law == "1":
-        return f"{write(fit.constant)}, whatever {variable}"
+        return f"{write(fit.constant)}, independent of {variable}"
     if len(fit.coefficients) < 2:
         return f"{write(fit.constant)} + {write(fit.slope)} x {named(fit.law, variable)}"
     terms = dict(

@@ -103,7 +103,7 @@ def _identity(boot: Boot) -> Iterator[Block]:
         [
             ("kernel", kernel_text(boot)),
             ("command line", facts.get("kernel.command_line") or manifest.recipe_text("command_line")),
-            ("unread words", "; ".join(f"{word.text}: {word.detail}" for word in unread(boot.command_line_words()))),
+            ("unread", "; ".join(f"{word.text}: {word.detail}" for word in unread(boot.command_line_words()))),
             ("userspace", None if manifest.mode == "imported" else root or "Firstlight's minimal guest"),
             ("machine", ", ".join(part for part in parts if part)),
             ("emulator", str(manifest.versions.get("qemu") or "")),

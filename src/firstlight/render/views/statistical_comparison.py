@@ -139,7 +139,7 @@ def headline(found: NoisyComparison) -> str:
         return f"B is {direction} by {abs(found.percent):.2f} % ({low:.2f} to {high:.2f} %)"
     if found.verdict.word == "equivalent":
         return f"B is within ±{found.soft_percent:g} % of A ({percent_text(found.percent)})"
-    return f"these boots do not tell{found.verdict.advice('pairs' if found.paired else 'boots of each arm')}"
+    return f"these boots do not decide it{found.verdict.advice('pairs' if found.paired else 'boots of each arm')}"
 
 
 def why(found: NoisyComparison) -> str:

@@ -220,7 +220,7 @@ def _checked(sizes: Sequence[float], costs: Sequence[float]) -> tuple[Floats, Fl
     distinct = len(np.unique(size))
     if distinct < LEAST_SIZES:
         raise UsageError(
-            f"{distinct} different sizes are too few to tell laws apart",
+            f"{distinct} different sizes are too few to distinguish scaling models",
             hint=f"give at least {LEAST_SIZES}, better 8, each twice the one before",
         )
     return size, cost

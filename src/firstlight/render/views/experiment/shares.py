@@ -17,7 +17,7 @@ def shares_table(results: Results) -> Table | str:
         return found
     baseline = results.cells[0].time
     return table(
-        "Shares of the whole change",
+        "Shares of the total change",
         [
             Column("Factor", value=lambda each: f"{each.factor}={each.level}", style="cyan", name=""),
             Column("", value="factor", shown=False),
