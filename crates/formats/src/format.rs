@@ -2,6 +2,7 @@
 
 use crate::about::{About, Role};
 use crate::evidence::Evidence;
+use crate::lines::Lines;
 use crate::FormatError;
 use std::io::BufRead;
 
@@ -123,6 +124,19 @@ pub trait Format: Sync {
     /// The error for a record with nothing of the format. *what* says what was found, or was not.
     fn not_this(&self, what: &str) -> FormatError {
         FormatError::NotThis { format: self.title(), what: what.to_owned() }
+    }
+
+    /// The evidence of a record of text that was read to its end, with what was wrong with its lines.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatError::NotThis`] with *nothing* where no line of it was understood.
+    fn of_lines(&self, mut evidence: Evidence, lines: &Lines<'_>, nothing: &str) -> Result<Vec<Evidence>, FormatError> {
+        if evidence.understood == 0 {
+            return Err(self.not_this(nothing));
+        }
+        evidence.problems.extend(lines.problems());
+        Ok(vec![evidence])
     }
 
     /// How sure the reader is that a record is its own.

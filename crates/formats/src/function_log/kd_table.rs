@@ -11,8 +11,6 @@ use firstlight_schema::FormatName;
 /// The reader.
 pub struct KdTable;
 
-const TITLE: &str = FormatName::KdTable.text();
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Function,
@@ -85,7 +83,7 @@ impl Format for KdTable {
             before.extend_from_slice(line.bytes);
         }
         if evidence.kd.is_empty() {
-            return Err(FormatError::NotThis { format: TITLE, what: "no row under a line of dashes".to_owned() });
+            return Err(self.not_this("no row under a line of dashes"));
         }
         evidence.understood = evidence.kd.len() as u64;
         unparsed.report("lines below the header are no rows", &mut evidence);

@@ -15,7 +15,6 @@ use memchr::memmem;
 /// The reader.
 pub struct KdTree;
 
-const TITLE: &str = FormatName::KdTree.text();
 /// Spans that are kept: all calls of a tree that a person can print.
 const MOST_SPANS: usize = 100_000;
 /// Trees within trees.
@@ -73,7 +72,7 @@ impl Format for KdTree {
                 evidence.problems.extend(problems);
                 Ok(vec![evidence])
             }
-            None => Err(FormatError::NotThis { format: TITLE, what: "no call under its header".to_owned() }),
+            None => Err(self.not_this("no call under its header")),
         }
     }
 }

@@ -49,11 +49,7 @@ impl Format for SystemdBlame {
             evidence.spans.push(by_step(span, STEP_NS));
         }
         unparsed.report("lines are no length and unit", &mut evidence);
-        evidence.problems.extend(lines.problems());
-        if evidence.understood == 0 {
-            return Err(self.not_this("no line is a length and a unit"));
-        }
-        Ok(vec![evidence])
+        self.of_lines(evidence, &lines, "no line is a length and a unit")
     }
 }
 

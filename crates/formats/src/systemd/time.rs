@@ -53,11 +53,7 @@ impl Format for SystemdTime {
                 evidence.problem(ProblemKind::Unfinished, Some(line.number), detail);
             }
         }
-        evidence.problems.extend(lines.problems());
-        if evidence.understood == 0 {
-            return Err(self.not_this("no line `Startup finished in`"));
-        }
-        Ok(vec![evidence])
+        self.of_lines(evidence, &lines, "no line `Startup finished in`")
     }
 }
 

@@ -16,7 +16,6 @@ use std::collections::VecDeque;
 /// The reader.
 pub struct Audit;
 
-const TITLE: &str = FormatName::Audit.text();
 /// Records of one event may lie between those of others.
 const MOST_OPEN: usize = 64;
 /// Lines that are kept at most.
@@ -45,12 +44,7 @@ impl Format for Audit {
         };
         let mut lines = Lines::new(input.bytes);
         lines.each(|line| reader.line(line))?;
-        if reader.evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: TITLE, what: "no audit record in it".to_owned() });
-        }
-        let mut evidence = reader.finish();
-        evidence.problems.extend(lines.problems());
-        Ok(vec![evidence])
+        self.of_lines(reader.finish(), &lines, "no audit record in it")
     }
 }
 
@@ -166,7 +160,7 @@ impl Reader {
             self.end_first();
         }
         let mut evidence = self.evidence;
-        self.damage.report("an audit record", evidence.understood, &mut evidence);
+        self.damage.report("an audit record", &mut evidence);
         if self.unkept > 0 {
             let detail = format!("{} records beyond {MOST_LINES} are counted only", self.unkept);
             evidence.problem(ProblemKind::Overlong, None, detail);

@@ -19,7 +19,6 @@ const READ_BYTES: u64 = 1 << 20;
 /// The reader.
 pub struct BootConfig;
 
-const TITLE: &str = FormatName::Bootconfig.text();
 const ROOTS: [&str; 3] = ["kernel", "init", "ftrace"];
 
 impl Format for BootConfig {
@@ -67,7 +66,7 @@ impl Format for BootConfig {
         }
         let (keys, faults) = parse(&text.replace("\r\n", "\n"));
         if keys.is_empty() {
-            return Err(FormatError::NotThis { format: TITLE, what: "no key in it".to_owned() });
+            return Err(self.not_this("no key in it"));
         }
         validate(&keys, &mut evidence);
         for (line, what) in faults.into_iter().take(100) {

@@ -3,8 +3,8 @@
 use super::graph::{Graph, Task};
 use super::graph_line::{digits, parse, trim, Body, Columns, GraphLine};
 use super::graph_places::Places;
-use super::stamps::{Place, Stamps};
-use super::text::{self, lost_events, overwritten, Damage, Text};
+use super::stamps::Place;
+use super::text::{self, lost_events, overwritten, Begun, Text};
 use crate::about::{About, Origin, Role, Traits};
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
@@ -18,8 +18,6 @@ const MOST_EVENTS: usize = 100_000;
 
 /// The reader.
 pub struct FunctionGraph;
-
-const TITLE: &str = FormatName::FunctionGraph.text();
 
 impl Format for FunctionGraph {
     fn about(&self) -> &'static About {
@@ -53,38 +51,30 @@ impl Format for FunctionGraph {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        text::read::<Reader>(input, TITLE, "no line of functions")
+        text::read::<Reader>(self, input, "no line of functions")
     }
 }
 
 struct Reader {
-    evidence: Evidence,
+    begun: Begun,
     graph: Graph,
     columns: Columns,
     places: Places,
     /// What the record says runs on a processor: by its banner where there is no column of tasks.
     running: Vec<Option<(Vec<u8>, u32)>>,
-    understood: u64,
-    damage: Damage,
     unkept: u64,
-    stamps: Stamps,
     durations: bool,
 }
 
 impl Text for Reader {
-    fn new(boot: u32, first_line: u64, before_ns: Option<i64>) -> Self {
-        let mut evidence = Evidence::of(FunctionGraph.about(), Clock::Untimed);
-        (evidence.boot, evidence.first_line) = (boot, first_line);
+    fn new(begun: Begun) -> Self {
         Self {
-            evidence,
+            begun,
             graph: Graph::new(),
             columns: Columns::default(),
             places: Places::default(),
             running: Vec::new(),
-            understood: 0,
-            damage: Damage::default(),
             unkept: 0,
-            stamps: Stamps::after(before_ns),
             durations: false,
         }
     }
@@ -97,7 +87,7 @@ impl Text for Reader {
             [b'#', rest @ ..] => self.header(line.number, rest),
             bytes => {
                 if let Some(found) = self.places.split(bytes).filter(|found| found.body != Body::Torn) {
-                    self.understood += 1;
+                    self.begun.evidence.understood += 1;
                     return self.found(line.number, &found);
                 }
                 match parse(bytes, self.columns) {
@@ -105,7 +95,7 @@ impl Text for Reader {
                         if found.time_ns.is_some() && found.task.is_some() {
                             self.places = Places::of(bytes).unwrap_or_default();
                         }
-                        self.understood += 1;
+                        self.begun.evidence.understood += 1;
                         self.found(line.number, &found);
                     }
                     _ => self.other(line),
@@ -114,24 +104,19 @@ impl Text for Reader {
         }
     }
 
-    fn understood(&self) -> u64 {
-        self.understood
-    }
-
-    fn end(&self) -> (u32, Option<i64>) {
-        (self.evidence.boot, self.stamps.last_ns())
+    fn begun(&self) -> &Begun {
+        &self.begun
     }
 
     fn finish(self) -> Evidence {
-        let mut evidence = self.evidence;
-        evidence.understood = self.understood;
-        self.damage.report("a function graph", self.understood, &mut evidence);
+        let Begun { mut evidence, stamps, damage } = self.begun;
+        damage.report("a function graph", &mut evidence);
         if self.unkept > 0 {
             let detail = format!("{} events beyond the first {MOST_EVENTS} are not in the log", self.unkept);
             evidence.problem(ProblemKind::Overlong, None, detail);
         }
-        self.stamps.report(&mut evidence);
-        if !self.durations && self.understood > 0 && !self.graph.timed {
+        stamps.report(&mut evidence);
+        if !self.durations && evidence.understood > 0 && !self.graph.timed {
             evidence.problem(ProblemKind::Untimed, None, "no line has a duration: only calls are counted");
         }
         self.graph.finish(&mut evidence);
@@ -144,7 +129,7 @@ impl Reader {
     fn found(&mut self, number: u64, line: &GraphLine<'_>) {
         let cpu = line.cpu.unwrap_or(0);
         if let Some(time_ns) = line.time_ns {
-            if let Place::First { another_boot } = self.stamps.next(number, time_ns) {
+            if let Place::First { another_boot } = self.begun.stamps.next(number, time_ns) {
                 self.first_stamp(another_boot);
             }
         }
@@ -170,20 +155,20 @@ impl Reader {
     #[cold]
     fn first_stamp(&mut self, another_boot: bool) {
         self.graph.timed = true;
-        self.evidence.clock = Clock::Trace(String::new());
-        self.evidence.step_ns = 1000;
-        self.evidence.boot += u32::from(another_boot);
+        self.begun.evidence.clock = Clock::Trace(String::new());
+        self.begun.evidence.step_ns = 1000;
+        self.begun.evidence.boot += u32::from(another_boot);
     }
 
     fn event(&mut self, number: u64, time_ns: Option<i64>, text: &[u8]) {
         if let Some(level) = text.strip_prefix(b"initcall_level: level=") {
             self.graph.level(&String::from_utf8_lossy(trim(level)));
         }
-        if self.evidence.log.len() >= MOST_EVENTS {
+        if self.begun.evidence.log.len() >= MOST_EVENTS {
             self.unkept += 1;
             return;
         }
-        self.evidence.log.push(Stamp { line: number, time_ns, ..Stamp::default() }, text);
+        self.begun.evidence.log.push(Stamp { line: number, time_ns, ..Stamp::default() }, text);
     }
 
     fn switch(&mut self, cpu: u32, comm: &[u8], pid: u32) {
@@ -202,19 +187,19 @@ impl Reader {
         let text = trim(text);
         if let Some(tracer) = text.strip_prefix(b"tracer:") {
             let tracer = String::from_utf8_lossy(trim(tracer)).into_owned();
-            self.evidence.facts.push(("trace.tracer".into(), tracer));
+            self.begun.evidence.facts.push(("trace.tracer".into(), tracer));
         } else if memmem::find(text, b"FUNCTION CALLS").is_some() {
             self.columns.relative = memmem::find(text, b"REL TIME").is_some();
             let words = String::from_utf8_lossy(text);
             let words: Vec<&str> = words.split("  ").map(str::trim).filter(|word| !word.is_empty()).collect();
-            self.evidence.facts.push(("trace.columns".into(), words.join(", ")));
+            self.begun.evidence.facts.push(("trace.columns".into(), words.join(", ")));
         } else if text.starts_with(b"####") || memmem::find(text, b" buffer started ###").is_some() {
             if let Some(cpu) = memmem::find(text, b"CPU ").and_then(|at| Some(digits(text, at + 4)?.0)) {
                 self.graph.lost(u32::try_from(cpu).unwrap_or(u32::MAX));
             }
         } else if let Some(rest) = text.strip_prefix(b"entries-in-buffer/entries-written:") {
             if let Some(problem) = overwritten(rest, number) {
-                self.evidence.problems.push(problem);
+                self.begun.evidence.problems.push(problem);
             }
         }
     }
@@ -226,11 +211,10 @@ impl Reader {
             return;
         }
         if let Some((cpu, lost)) = lost_events(text) {
-            self.understood += 1;
             self.graph.lost(cpu);
-            self.damage.lost(line.number, lost);
+            self.begun.lost(line.number, lost);
             return;
         }
-        self.damage.torn(line.number, text, self.understood);
+        self.begun.torn(line.number, text);
     }
 }

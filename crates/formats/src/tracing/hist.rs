@@ -16,8 +16,6 @@ const MOST: usize = 100_000;
 /// The reader.
 pub struct Hist;
 
-const TITLE: &str = FormatName::Hist.text();
-
 impl Format for Hist {
     fn about(&self) -> &'static About {
         const { &About::of(FormatName::Hist, Traits::of(Origin::Ftrace)) }
@@ -51,7 +49,7 @@ impl Format for Hist {
             reader.line(line);
         }
         if reader.rows == 0 && reader.histograms == 0 {
-            return Err(FormatError::NotThis { format: TITLE, what: "no row of one".to_owned() });
+            return Err(self.not_this("no row of one"));
         }
         let mut evidence = reader.finish();
         evidence.problems.extend(lines.problems());

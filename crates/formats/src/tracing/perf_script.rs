@@ -15,7 +15,6 @@ use firstlight_schema::FormatName;
 /// The reader.
 pub struct PerfScript;
 
-const TITLE: &str = FormatName::PerfScript.text();
 /// Events whose period is nanoseconds of a processor.
 const CLOCKS: [&str; 2] = ["cpu-clock", "task-clock"];
 
@@ -49,12 +48,7 @@ impl Format for PerfScript {
         };
         let mut lines = Lines::new(input.bytes);
         lines.each(|line| reader.line(line))?;
-        if reader.evidence.understood == 0 {
-            return Err(FormatError::NotThis { format: TITLE, what: "no event in it".to_owned() });
-        }
-        let mut evidence = reader.finish();
-        evidence.problems.extend(lines.problems());
-        Ok(vec![evidence])
+        self.of_lines(reader.finish(), &lines, "no event in it")
     }
 }
 
@@ -156,7 +150,7 @@ impl Reader {
 
     fn finish(self) -> Evidence {
         let mut evidence = self.evidence;
-        self.damage.report("an event of perf", evidence.understood, &mut evidence);
+        self.damage.report("an event of perf", &mut evidence);
         self.stamps.report(&mut evidence);
         self.events.finish(&mut evidence);
         if self.samples > 0 {

@@ -17,7 +17,6 @@ use rustc_hash::FxHashMap;
 /// The reader.
 pub struct Strace;
 
-const TITLE: &str = FormatName::Strace.text();
 /// Half a day: a time of day that is so much earlier is of the next day.
 const HALF_DAY_NS: i64 = 43_200_000_000_000;
 /// Calls without an end that are remembered.
@@ -56,12 +55,7 @@ impl Format for Strace {
             None if line.bytes.is_empty() => {}
             None => reader.damage.torn(line.number, line.bytes, reader.understood),
         })?;
-        if reader.understood == 0 {
-            return Err(FormatError::NotThis { format: TITLE, what: "no system call in it".to_owned() });
-        }
-        let mut evidence = reader.finish();
-        evidence.problems.extend(lines.problems());
-        Ok(vec![evidence])
+        self.of_lines(reader.finish(), &lines, "no system call in it")
     }
 }
 
@@ -237,7 +231,7 @@ impl Reader {
         evidence.step_ns = self.step_ns;
         evidence.extent_ns = self.first_ns.zip(self.now_ns);
         evidence.understood = self.understood;
-        self.damage.report("a line of strace", self.understood, &mut evidence);
+        self.damage.report("a line of strace", &mut evidence);
         if evidence.clock == Clock::Untimed {
             let detail = "the lines have no times: record with `strace -f -ttt -T`";
             evidence.problem(ProblemKind::Untimed, None, detail);

@@ -1,8 +1,10 @@
 //! What the texts of the tracer share: where one of them ends and the next begins, and what is lost or torn in them.
 
 use super::graph_line::{blanks, digits};
-use crate::evidence::{Evidence, Problem, ProblemKind};
-use crate::format::Input;
+use super::stamps::Stamps;
+use crate::about::About;
+use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
+use crate::format::{Format, Input};
 use crate::lines::{Line, Lines};
 use crate::FormatError;
 
@@ -11,20 +13,46 @@ const SHOWN_BYTES: usize = 60;
 
 /// One text under way: from a header of the tracer to the next.
 pub(super) trait Text: Sized {
-    /// An empty one. *before_ns* is the last stamp of the text before, in the same file.
-    fn new(boot: u32, first_line: u64, before_ns: Option<i64>) -> Self;
+    /// An empty one.
+    fn new(begun: Begun) -> Self;
+
+    /// What every text has.
+    fn begun(&self) -> &Begun;
 
     /// Reads one line.
     fn line(&mut self, line: Line<'_>);
 
-    /// How many lines said something.
-    fn understood(&self) -> u64;
-
-    /// Boot and last stamp: what the next text goes on from.
-    fn end(&self) -> (u32, Option<i64>);
-
     /// What the text says.
     fn finish(self) -> Evidence;
+}
+
+/// What every text has: its evidence so far, its stamps, and what is lost or torn in it.
+pub(super) struct Begun {
+    pub evidence: Evidence,
+    pub stamps: Stamps,
+    pub damage: Damage,
+}
+
+impl Begun {
+    /// A text that begins at a line. *before_ns* is the last stamp of the text before, in the same file.
+    pub fn new(format: &'static About, boot: u32, first_line: u64, before_ns: Option<i64>) -> Self {
+        Self {
+            evidence: Evidence { boot, first_line, ..Evidence::of(format, Clock::Untimed) },
+            stamps: Stamps::after(before_ns),
+            damage: Damage::default(),
+        }
+    }
+
+    /// The tracer lost so many records here; 0 where the number is unknown.
+    pub fn lost(&mut self, line: u64, records: u64) {
+        self.evidence.understood += 1;
+        self.damage.lost(line, records);
+    }
+
+    /// A line has no shape of the format.
+    pub fn torn(&mut self, line: u64, text: &[u8]) {
+        self.damage.torn(line, text, self.evidence.understood);
+    }
 }
 
 /// Reads every text of a record. *nothing* says what a record without any lacks.
@@ -33,29 +61,30 @@ pub(super) trait Text: Sized {
 ///
 /// [`FormatError`] when it cannot be read, or no line of it says something.
 pub(super) fn read<T: Text>(
+    format: &dyn Format,
     input: Input<'_>,
-    title: &'static str,
     nothing: &str,
 ) -> Result<Vec<Evidence>, FormatError> {
     let mut lines = Lines::new(input.bytes);
     let mut texts = Vec::new();
-    let mut text = T::new(0, 1, None);
+    let mut text = T::new(Begun::new(format.about(), 0, 1, None));
     lines.each(|line| {
+        let begun = text.begun();
         // A header after lines begins another text; earlier stamps than before, another boot.
-        if text.understood() > 0 && line.bytes.starts_with(b"# tracer:") {
-            let (boot, last_ns) = text.end();
-            texts.push(std::mem::replace(&mut text, T::new(boot, line.number, last_ns)).finish());
+        if begun.evidence.understood > 0 && line.bytes.starts_with(b"# tracer:") {
+            let next = Begun::new(format.about(), begun.evidence.boot, line.number, begun.stamps.last_ns());
+            texts.push(std::mem::replace(&mut text, T::new(next)).finish());
         }
         text.line(line);
     })?;
-    if text.understood() > 0 || texts.is_empty() {
+    if text.begun().evidence.understood > 0 || texts.is_empty() {
         texts.push(text.finish());
     }
     if let Some(last) = texts.last_mut() {
         last.problems.extend(lines.problems());
     }
     if texts.iter().all(|evidence| evidence.understood == 0) {
-        return Err(FormatError::NotThis { format: title, what: nothing.to_owned() });
+        return Err(format.not_this(nothing));
     }
     Ok(texts)
 }
@@ -114,7 +143,8 @@ impl Damage {
     }
 
     /// Says so. *shape* is what torn lines have none of.
-    pub fn report(mut self, shape: &str, understood: u64, evidence: &mut Evidence) {
+    pub fn report(mut self, shape: &str, evidence: &mut Evidence) {
+        let understood = evidence.understood;
         self.end_run(self.run.understood == 0 || self.run.understood == understood);
         if self.around > 0 {
             let detail = format!("{} lines of the page around the text are no part of it", self.around);

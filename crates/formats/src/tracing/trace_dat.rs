@@ -44,7 +44,7 @@ impl Format for TraceDat {
             evidence.problem(ProblemKind::Cut, None, detail);
         }
         if evidence.understood == 0 && parts.formats.is_empty() {
-            return Err(FormatError::NotThis { format: TITLE, what: "neither events nor their formats".to_owned() });
+            return Err(self.not_this("neither events nor their formats"));
         }
         Ok(vec![evidence])
     }

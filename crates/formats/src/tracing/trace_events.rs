@@ -5,8 +5,8 @@ use super::event_line::{parse, Stamp};
 use super::events::{Event, Events};
 use super::graph::{Graph, Task};
 use super::graph_line::{self, trim, Columns, GraphLine};
-use super::stamps::{Place, Stamps};
-use super::text::{self, lost_events, overwritten, Damage, Text};
+use super::stamps::Place;
+use super::text::{self, lost_events, overwritten, Begun, Text};
 use crate::about::{About, Origin, Traits};
 use crate::evidence::{Clock, Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
@@ -17,8 +17,6 @@ use memchr::memmem;
 
 /// The reader.
 pub struct TraceEvents;
-
-const TITLE: &str = FormatName::TraceEvents.text();
 
 impl Format for TraceEvents {
     fn about(&self) -> &'static About {
@@ -39,35 +37,21 @@ impl Format for TraceEvents {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        text::read::<Reader>(input, TITLE, "no event in it")
+        text::read::<Reader>(self, input, "no event in it")
     }
 }
 
 struct Reader {
-    evidence: Evidence,
+    begun: Begun,
     events: Events,
     graph: Graph,
     graphed: bool,
-    understood: u64,
-    damage: Damage,
     counted: bool,
-    stamps: Stamps,
 }
 
 impl Text for Reader {
-    fn new(boot: u32, first_line: u64, before_ns: Option<i64>) -> Self {
-        let mut evidence = Evidence::of(TraceEvents.about(), Clock::Untimed);
-        (evidence.boot, evidence.first_line) = (boot, first_line);
-        Self {
-            evidence,
-            events: Events::new(),
-            graph: Graph::new(),
-            graphed: false,
-            understood: 0,
-            damage: Damage::default(),
-            counted: false,
-            stamps: Stamps::after(before_ns),
-        }
+    fn new(begun: Begun) -> Self {
+        Self { begun, events: Events::new(), graph: Graph::new(), graphed: false, counted: false }
     }
 
     fn line(&mut self, line: Line<'_>) {
@@ -79,15 +63,14 @@ impl Text for Reader {
             return;
         }
         if let Some((cpu, lost)) = lost_events(trim(bytes)) {
-            self.understood += 1;
-            self.damage.lost(line.number, lost);
+            self.begun.lost(line.number, lost);
             self.events.lost();
             return self.graph.lost(cpu);
         }
         let Some(found) = parse(bytes) else {
-            return self.damage.torn(line.number, bytes, self.understood);
+            return self.begun.torn(line.number, bytes);
         };
-        self.understood += 1;
+        self.begun.evidence.understood += 1;
         let time_ns = match found.stamp {
             Stamp::Time(time_ns, step_ns) => {
                 self.stamp(line.number, time_ns, step_ns);
@@ -106,7 +89,7 @@ impl Text for Reader {
         }
         if let Some((name, fields)) = of_text(&text) {
             let event = Event { line: line.number, time_ns, pid: found.pid, name: &name, fields: fields.as_bytes() };
-            return self.events.take(&event, &mut self.evidence);
+            return self.events.take(&event, &mut self.begun.evidence);
         }
         let (name, fields) = match text.split_once(':') {
             Some((name, fields)) if !name.contains(' ') => (name, fields.trim()),
@@ -118,26 +101,21 @@ impl Text for Reader {
             return self.function(line.number, (found.cpu, found.pid, found.comm), time_ns, rest);
         }
         let event = Event { line: line.number, time_ns, pid: found.pid, name, fields: fields.as_bytes() };
-        self.events.take(&event, &mut self.evidence);
+        self.events.take(&event, &mut self.begun.evidence);
     }
 
-    fn understood(&self) -> u64 {
-        self.understood
-    }
-
-    fn end(&self) -> (u32, Option<i64>) {
-        (self.evidence.boot, self.stamps.last_ns())
+    fn begun(&self) -> &Begun {
+        &self.begun
     }
 
     fn finish(self) -> Evidence {
-        let mut evidence = self.evidence;
-        evidence.understood = self.understood;
-        self.damage.report("an event", self.understood, &mut evidence);
+        let Begun { mut evidence, stamps, damage } = self.begun;
+        damage.report("an event", &mut evidence);
         if self.counted {
             let detail = "the stamps are counts (trace_clock counter): they give an order, no times";
             evidence.problem(ProblemKind::Untimed, None, detail);
         }
-        self.stamps.report(&mut evidence);
+        stamps.report(&mut evidence);
         self.events.finish(&mut evidence);
         if self.graphed {
             self.graph.finish_beside(TraceEvents.about(), &mut evidence);
@@ -158,22 +136,22 @@ impl Reader {
     }
 
     fn stamp(&mut self, line: u64, time_ns: i64, step_ns: i64) {
-        if let Place::First { another_boot } = self.stamps.next(line, time_ns) {
-            self.evidence.clock = Clock::Trace(String::new());
-            self.evidence.step_ns = step_ns;
+        if let Place::First { another_boot } = self.begun.stamps.next(line, time_ns) {
+            self.begun.evidence.clock = Clock::Trace(String::new());
+            self.begun.evidence.step_ns = step_ns;
             self.events.step_ns = step_ns;
-            self.evidence.boot += u32::from(another_boot);
+            self.begun.evidence.boot += u32::from(another_boot);
         }
     }
 
     fn header(&mut self, number: u64, text: &[u8]) {
         if let Some(tracer) = text.strip_prefix(b"tracer:") {
             let tracer = String::from_utf8_lossy(trim(tracer)).into_owned();
-            self.evidence.facts.push(("trace.tracer".into(), tracer));
+            self.begun.evidence.facts.push(("trace.tracer".into(), tracer));
         } else if let Some(rest) = text.strip_prefix(b"entries-in-buffer/entries-written:") {
-            self.evidence.problems.extend(overwritten(rest, number));
+            self.begun.evidence.problems.extend(overwritten(rest, number));
         } else if memmem::find(text, b" buffer started ###").is_some() {
-            self.damage.lost(number, 0);
+            self.begun.damage.lost(number, 0);
         }
     }
 }
