@@ -48,9 +48,9 @@ def test_what_is_missing_is_folded_where_it_is_much(show: Show, tmp_path: Path) 
     head = report.page.locator("header")
     assert "incomplete" in head.locator("h1").inner_text()
     missing = head.locator("details.missing")
-    assert "1 of 5 lines or records were not understood, and 5 more" in missing.inner_text()
+    assert "1 of 5 lines or records were not parsed, and 5 more" in missing.inner_text()
     missing.locator("summary").click()
-    assert "dmesg-05.txt: 1 of 5 lines or records were not understood" in missing.inner_text()
+    assert "dmesg-05.txt: 1 of 5 lines or records were not parsed" in missing.inner_text()
 
 
 def test_what_was_not_understood_of_a_single_record_is_told_at_once(show: Show, tmp_path: Path) -> None:

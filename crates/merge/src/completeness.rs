@@ -27,7 +27,7 @@ impl Completeness {
                 self.lost = self.lost.saturating_add(evidence.not_understood);
                 let (strange, whole) =
                     (evidence.not_understood, evidence.understood.saturating_add(evidence.not_understood));
-                self.missing.push(format!("{}: {strange} of {whole} lines or records were not understood", piece.file));
+                self.missing.push(format!("{}: {strange} of {whole} lines or records were not parsed", piece.file));
             }
             let whole_elsewhere = || pieces.iter().any(|other| log::goes_back_beyond(other, piece));
             for problem in evidence.problems.iter().filter(|problem| problem.kind.loses()) {

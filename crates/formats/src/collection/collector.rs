@@ -207,5 +207,5 @@ fn item(name: &str, state: &str, note: &str, number: u64, evidence: &mut Evidenc
         return;
     }
     let kind = if state == "partial" { ProblemKind::Cut } else { ProblemKind::Lost };
-    evidence.problem(kind, Some(number), format!("`{name}` was not gathered whole: {why}"));
+    evidence.problem(kind, Some(number), format!("`{name}` was not collected completely: {why}"));
 }

@@ -286,13 +286,17 @@ impl Text {
         }
         let goes = self.goes;
         let counts = [
-            (self.torn, ProblemKind::Torn, "lines hold several records, because somebody cut into them; taken apart"),
+            (
+                self.torn,
+                ProblemKind::Torn,
+                "lines hold several records that interrupted one another; they were separated",
+            ),
             (self.unstamped, ProblemKind::Untimed, "lines have no stamp"),
             (self.contradicting, ProblemKind::Contradiction, "lines have a stamp of another kind, which was not used"),
             (
                 self.minutes_lost,
                 ProblemKind::Untimed,
-                "lines tell only the minute: what follows them may be up to a minute later",
+                "lines have only the minute: what follows them may be up to a minute later",
             ),
         ];
         for (count, kind, what) in counts {
@@ -308,11 +312,11 @@ impl Text {
             match goes {
                 None => boot.problem(ProblemKind::Untimed, None, "no line has a stamp: only their order is known"),
                 Some(Goes::Date) if boot.step_ns >= 1_000_000_000 => {
-                    let detail = "each line tells whole seconds only: phases, gaps and what has no length of its own are as coarse";
+                    let detail = "the timestamps have whole seconds only: phases, gaps and durations between lines are as coarse";
                     boot.problem(ProblemKind::Quantised, None, detail);
                 }
                 Some(Goes::Since) => {
-                    let detail = "each line tells only its distance to the one before: times count from the first line";
+                    let detail = "each line has only its distance to the one before: times count from the first line";
                     boot.problem(ProblemKind::Untimed, None, detail);
                 }
                 _ => {}

@@ -77,7 +77,7 @@ pub(super) fn finish(
     format: &'static About,
 ) -> Result<Vec<Evidence>, FormatError> {
     if journal.is_empty() {
-        return Err(FormatError::NotThis { format: format.title, what: "it has no whole entry".to_owned() });
+        return Err(FormatError::NotThis { format: format.title, what: "it has no complete entry".to_owned() });
     }
     let mut evidence = journal.finish(format);
     if let Some(first) = evidence.first_mut() {

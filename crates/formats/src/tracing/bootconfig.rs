@@ -95,7 +95,7 @@ fn validate(keys: &Keys, evidence: &mut Evidence) {
             let parent = &key[..place];
             if place < key.len() && keys.get(parent).is_some_and(|(values, _)| !values.is_empty()) {
                 let detail =
-                    format!("`{parent}` has both a value and keys below it (`{key}`): kernels before 5.14 refuse it");
+                    format!("`{parent}` has both a value and keys below it (`{key}`): kernels before 5.14 reject it");
                 evidence.problem(ProblemKind::Implausible, Some(*line), detail);
             }
         }

@@ -45,7 +45,7 @@ pub fn firmware(piece: &Evidence, placed: &Placed) -> Option<Place> {
             || assumed(entry, ": the kernel's clock began when the boot loader handed over"),
             |seen| {
                 let line = Line::SAME.shifted(seen.saturating_sub(entry));
-                Some(same(line, "both records tell when the boot loader handed over".to_owned()))
+                Some(same(line, "both records have the instant at which the boot loader handed over".to_owned()))
             },
         ),
         None => {
@@ -96,14 +96,14 @@ pub fn by_start(piece: &Evidence, placed: &Placed) -> Option<(Line, String)> {
     match piece.clock {
         Clock::Userspace => {
             let line = Line::SAME.shifted(placed.known.mark(Mark::UserspaceStart)?);
-            Some((line, "it counts from the start of user space, which another record tells".to_owned()))
+            Some((line, "it counts from the start of userspace, which another record has".to_owned()))
         }
         Clock::Realtime => {
             let line = placed.kernel_line()?;
             let line = line.shifted(mark(Mark::KernelClockStart)?.saturating_neg());
             Some((
                 line,
-                "by its line `Startup finished`, which tells how long before it the kernel's clock began".to_owned(),
+                "by its line `Startup finished`, which states how long before it the kernel's clock began".to_owned(),
             ))
         }
         _ => None,

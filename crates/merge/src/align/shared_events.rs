@@ -91,7 +91,7 @@ pub fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
             seconds(fitted.max_ns)
         )),
         None if piece.clock == Clock::Userspace => {
-            Place::Unaligned("it counts from the start of user space, which no other record tells".to_owned())
+            Place::Unaligned("it counts from the start of userspace, which no other record has".to_owned())
         }
         None => Place::Unaligned("it shares no event with the other records".to_owned()),
     }

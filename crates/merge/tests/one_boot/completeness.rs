@@ -10,7 +10,7 @@ fn what_was_not_understood_is_counted_and_no_boot_is_complete_with_it() {
     let boot = boot(&[record("dmesg", vec![log])]);
     let all = &boot.summary.completeness;
     assert_eq!((all.understood, all.lost), (4, 12));
-    assert_eq!(all.missing, ["dmesg: 12 of 16 lines or records were not understood"]);
+    assert_eq!(all.missing, ["dmesg: 12 of 16 lines or records were not parsed"]);
 }
 
 #[test]

@@ -214,7 +214,7 @@ names! {
         StepOfMicroseconds = "step_of_microseconds": "in steps of {us} us",
         UpToFreeing = "up_to_freeing": "up to the last of up to three lines `Freeing unused kernel`",
         UpToLastInitcall = "up_to_last_initcall": "up to the end of the last initcall within the first 120 s",
-        OnlyTakenUp = "only_taken_up": "udev's database tells only when udevd took the device up",
+        OnlyTakenUp = "only_taken_up": "udev's database has only the time at which udevd took the device up",
         LastLineDropped = "last_line_dropped": "its last line is among the messages that were dropped",
         LastLineLost = "last_line_lost": "its last line is lost",
         LastLineDroppedUntil = "last_line_dropped_until": "its last line is among the messages that were dropped: so long at most, until what its task did next",

@@ -139,13 +139,13 @@ impl Trust {
             ),
             (
                 ProblemKind::SharedStart,
-                "were still running when another began: the kernel measures from the last beginning, and no stamp tells more; \
+                "were still running when another began: the kernel measures from the last beginning, and no stamp shows more; \
                  they took longer than shown",
             ),
             (
                 ProblemKind::Contradiction,
-                "have stamps that are more than 0.1 s further apart than the kernel's own figure: nobody knows what that time \
-                 was; shown are the kernel's figures",
+                "have stamps that are more than 0.1 s further apart than the kernel's own figure: the time \
+                 between is unexplained; shown are the kernel's figures",
             ),
             (
                 ProblemKind::Contradiction,
