@@ -29,6 +29,19 @@ PAGE = ("span_kind", "call_kind")
 #: Where a family of readers declares them, between two comments.
 READERS = re.compile(r"(?<=// Readers\. " + re.escape(NOTE) + r"\n).*?(?=// End of the readers\.\n)", re.DOTALL)
 
+#: The pages of records, and where the list of formats has its links to them, between two comments.
+PAGES = ROOT / "docs/reference/formats/records"
+INDEX = ROOT / "docs/reference/formats/index.md"
+LINKS = re.compile(r"(?<=<!-- Pages\. " + re.escape(NOTE) + r" -->\n).*?(?=<!-- End of the pages -->\n)", re.DOTALL)
+#: The headings of that list, and the families of readers below each.
+HEADINGS = {
+    "Kernel log and console": ("kernel_log",),
+    "Traces and profiles": ("tracing", "function_log"),
+    "systemd, journal and udev": ("systemd", "udev"),
+    "Firmware and boot loader": ("firmware",),
+    "Sampling and collections": ("sampling", "collection"),
+}
+
 
 @dataclass(frozen=True)
 class Name:
@@ -305,11 +318,35 @@ def readers(formats: Names) -> Iterator[tuple[Path, str]]:
         yield path, text
 
 
+def index(formats: Names) -> str:
+    """Return the list of formats with a link to each page of records.
+
+    A page is listed by its title, below the family of the format that its first evidence has.
+    """
+    families = {name.name: str(name.reader).split("::")[0] for name in formats.names}
+    pages = []
+    for path in sorted(PAGES.glob("*.md")):
+        text = path.read_text()
+        title, first = re.match(r"# (.+)\n", text), re.search(r"^format ([a-z0-9-]+),", text, re.MULTILINE)
+        if title is None or first is None or first[1] not in families:
+            raise SystemExit(f"{path}: a title, and evidence of a known format, are needed")
+        pages.append((families[first[1]], f"- [{title[1]}](records/{path.name})"))
+    lines = [""]
+    for heading, chosen in HEADINGS.items():
+        lines += [f"### {heading}", "", *(link for family, link in pages if family in chosen), ""]
+    text, places = LINKS.subn(lambda _: "\n".join(lines), INDEX.read_text())
+    if places != 1:
+        raise SystemExit(f"{INDEX}: there is no place for its links")
+    return text
+
+
 def files(lists: list[Names]) -> dict[Path, str]:
     """Return every file that is made of the vocabulary, and its text."""
+    formats = next(one for one in lists if one.key == "format")
     return {
         **{ROOT / f"crates/schema/src/vocabulary/{module}.rs": text for module, text in rust(lists)},
-        **dict(readers(next(one for one in lists if one.key == "format"))),
+        **dict(readers(formats)),
+        INDEX: index(formats),
         ROOT / "web/src/schema.ts": typescript(lists),
         ROOT / "docs/reference/vocabulary.md": markdown(lists),
         **{ROOT / f"src/firstlight/schema/{module}.py": text for module, text in python(lists)},
