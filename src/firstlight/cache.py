@@ -101,7 +101,7 @@ def entry_damage(kind: str, digest: str) -> str | None:
 
 
 def check_cached(path: Path) -> None:
-    """Make sure that a file that somebody names is not a damaged part of the cache; any other is not looked at.
+    """Make sure that a file that the user names is not a damaged part of the cache; any other is not looked at.
 
     :raises LabError: saying what is wrong with the entry that it belongs to.
     """
@@ -128,7 +128,7 @@ def entry(kind: str, digest: str, make: Callable[[Path], None], *, adopt: bool =
     :param kind: the folder of the cache, such as ``kernels``.
     :param digest: the entry's name; what decides its content decides its digest.
     :param make: fills the empty directory that it is given.
-    :param adopt: an entry without a seal was put there by a person and counts as it is; else it is made again.
+    :param adopt: an entry without a seal was put there by the user and counts as it is; else it is made again.
     :returns: the entry's directory.
     :raises LabError: when there is no space, or no right to write; and whatever *make* raises.
     :raises NotCachedError: within :func:`only_cached`, when it would have to be made.

@@ -1,4 +1,4 @@
-"""Errors that reach a person: what was wrong, where, and what to do about it."""
+"""Errors that reach the user: what was wrong, where, and what to do about it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MISSING_INPUT = 2
 
 
 class FirstlightError(Exception):
-    """Something a person has to know, and can do something about.
+    """Something the user has to know, and can do something about.
 
     The command line prints it as ``error: WHERE: MESSAGE`` and, below, ``hint: HINT``, and ends with *exit_code*.
 

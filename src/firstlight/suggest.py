@@ -1,4 +1,4 @@
-"""Names that a person may have meant."""
+"""Names that the user may have meant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FEW = 40
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """What a person may have meant, to follow a message; empty where nothing is near.
+    """What the user may have meant, to follow a message; empty where nothing is near.
 
     >>> nearest("user_strat", ["user_start", "ready"]), nearest("x", ["ready"])
     ('; did you mean `user_start`?', '')
@@ -22,7 +22,7 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def one_of(name: str, known: Collection[str]) -> str:
-    """The hint for a name that is none of a few: the one that a person may have meant, and all of them.
+    """The hint for a name that is none of a few: the one that the user may have meant, and all of them.
 
     >>> print(one_of("tree-wakl", ["tree-walk", "udev-ptys"]))
     did you mean `tree-walk`?

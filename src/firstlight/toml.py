@@ -1,4 +1,4 @@
-"""What a person wrote down in TOML: read, checked, and every mistake named."""
+"""What the user wrote down in TOML: read, checked, and every mistake named."""
 
 from __future__ import annotations
 

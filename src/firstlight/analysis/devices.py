@@ -18,7 +18,7 @@ from firstlight.schema.spans import SpanKind
 #: `EPROBE_DEFER`; errno modules do not know it.
 DEFERRED = 517
 
-#: What makes a kernel tell its probes.
+#: What makes a kernel report its probes.
 HINT = "boot with `initcall_debug` on the kernel's command line: it also logs every probe"
 
 _SCHEMA = columns(
@@ -30,7 +30,7 @@ _SCHEMA = columns(
 def devices(boot: Boot) -> pl.DataFrame:
     """One row for every device that was probed, or that still waited at the end; in order of the first try.
 
-    Columns: `device`, `bus` and `driver` (where the record or the facts tell), `tries`, `deferrals` (tries that ended
+    Columns: `device`, `bus` and `driver` (where known), `tries`, `deferrals` (tries that ended
     with -517), `deferred_ns` (what those cost: the union of their time), `waited_ns` (from the end of the first try
     that was put off to the start of the last one), `supplier` (what it waited for), `result` (`bound`, `deferred`,
     `failed: ERRNO`, or null), `returned` (of the last try), `start_ns` (of the first try), `end_ns` (of the last),

@@ -26,7 +26,7 @@ class Doubt:
 
 
 def doubt_of(boot: Boot) -> Doubt | None:
-    """The doubtful calls of a whole boot; none where the recording does not tell them.
+    """The doubtful calls of a whole boot; none where the recording does not have them.
 
     The root is no call: the calls are those that the function table adds up to.
 

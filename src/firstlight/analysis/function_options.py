@@ -1,4 +1,4 @@
-"""What a person may choose about a table of functions."""
+"""What the user may choose about a table of functions."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from firstlight.analysis.initcalls import initcall_phase, timed
 from firstlight.analysis.interval_union import Interval, clipped, union_ns
 from firstlight.bundle.boot import Boot
 
-#: The row of the initcalls that ran wholly before or after the phase: consoles, modules of user land.
+#: The row of the initcalls that ran wholly before or after the phase: consoles, modules of userspace.
 APART = "[before or after the phase]"
 #: The row of what durations differ from the time between the stamps, in which overlaps count once.
 STAMPS = "[difference to the stamps]"

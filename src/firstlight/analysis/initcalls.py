@@ -21,7 +21,7 @@ OUTSIDE = "[outside all initcalls]"
 #: The row of the initcalls of all levels that were not asked for.
 OTHER_LEVELS = "[other levels]"
 
-#: What makes a kernel tell its initcalls.
+#: What makes a kernel report its initcalls.
 HINT = "boot with `initcall_debug` on the kernel's command line and import the kernel's log, or record in exact mode"
 
 
@@ -47,8 +47,8 @@ def initcalls(boot: Boot) -> pl.DataFrame:
 
     Columns: `span`, `function`, `level`, `module`, `track`, `start_ns`, `end_ns`, `duration_ns`, `grade`, `reason`,
     `returned`, `probes` (probes of devices that ran inside), `probes_ns` (the union of their time: probes that overlap
-    count once), `self_ns` (`duration_ns` without it), `source`. What nobody knows is null, above all `probes`,
-    `probes_ns` and `self_ns` where a log without times does not tell in which initcall its probes ran. Of one that
+    count once), `self_ns` (`duration_ns` without it), `source`. Unknown values are null, above all `probes`,
+    `probes_ns` and `self_ns` where a log without times does not show in which initcall its probes ran. Of one that
     never returned `end_ns` is null, and `duration_ns`, graded `bounded`, reaches to the end of the record.
 
     >>> import firstlight

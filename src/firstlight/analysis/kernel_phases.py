@@ -21,7 +21,7 @@ _USERSPACE = frozenset(
     | {Mark.INITRAMFS_START, Mark.GUEST_START, Stage.INITRD, Stage.SOFT_REBOOT}
 )
 
-#: The phase of which no record tells where the kernel ended and userspace began.
+#: The phase of which no record states where the kernel ended and userspace began.
 _UNDIVIDED = "unknown"
 
 

@@ -1,4 +1,4 @@
-"""The lines of a boot's log with the time between them, and the gaps in which nobody said anything."""
+"""The lines of a boot's log with the time between them, and the gaps in which nothing was logged."""
 
 from __future__ import annotations
 

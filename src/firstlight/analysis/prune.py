@@ -20,7 +20,7 @@ class ContextRow:
     kind: str
     calls: int | None
     total: int | None
-    """Of the node and all below it, in the unit that was asked for; none where the record tells of no such figures."""
+    """Of the node and all below it, in the unit that was asked for; none where the record has no such figures."""
     own: int | None
     """Of the node by itself."""
     pruned: bool = False

@@ -82,7 +82,7 @@ _SILENT = frozenset({FormatName.FUNCTION_GRAPH, FormatName.TRACE_EVENTS, "hist"}
 
 
 def returned(boot: Boot, frame: pl.DataFrame) -> pl.Series:
-    """What initcalls or probes returned, by their attribute `returned`; null where nobody told.
+    """What initcalls or probes returned, by their attribute `returned`; null where it is unknown.
 
     Readers of the kernel's logs give it only where it is not 0. Where a log has no times, a length tells that a call
     ended.

@@ -28,7 +28,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class QueueSummary:
-    """How udev's queue went; times in nanoseconds, null where the record does not tell."""
+    """How udev's queue went; times in nanoseconds, null where the record does not show."""
 
     events: int
     finished: int
@@ -110,7 +110,7 @@ def queue_summary(boot: Boot, events: pl.DataFrame | None = None) -> QueueSummar
 def queue_over_time(events: pl.DataFrame) -> pl.DataFrame:
     """How many events waited and how many a worker was on, at each instant at which that changed.
 
-    Where the record does not tell queue and service apart, all events that had arrived and not ended count as
+    Where the record does not distinguish queue and service, all events that had arrived and not ended count as
     `waiting`.
 
     :param events: rows of :func:`firstlight.analysis.uevents.uevents`.

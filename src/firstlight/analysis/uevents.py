@@ -11,7 +11,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.tables import columns
 from firstlight.schema.spans import SpanKind
 
-#: What makes udev tell its queue.
+#: What makes udev report its queue.
 HINT = (
     "`udevadm monitor -k -u -p` gives latencies; udevd's debug log "
     "(`udev_log=debug`, or `udev.log_level=debug` on the command line) also queue, blocking and workers"
@@ -35,7 +35,7 @@ def uevents(boot: Boot) -> pl.DataFrame:
     Columns: `span`, `seqnum`, `action`, `device`, `subsystem`, `arrival_ns`, `end_ns`, `latency_ns` (from arrival to
     the end of udev's work), `queued_ns` (until it was ready for a worker, `blocked_ns` of it held back by other
     events), `blocked_by` (their numbers), `service_start_ns` and `service_ns` (a worker on it), `worker`, `failure`,
-    `grade` and `reason` of the latency, `source`. An event that several records tell has one row: of the record that
+    `grade` and `reason` of the latency, `source`. An event that several records state has one row: of the record that
     tells most.
 
     >>> import firstlight
@@ -97,7 +97,7 @@ def _row(whole: dict[str, Any], parts: dict[str, dict[str, Any]]) -> dict[str, A
 
 
 def _fuller(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """The row that tells more; what it lacks comes from the other one, but no instant: their clocks may differ."""
+    """The row that has more; what it lacks comes from the other one, but no instant: their clocks may differ."""
     first, second = sorted((one, other), key=lambda row: -sum(value is not None for value in row.values()))
     fill = ("action", "subsystem", "worker", "failure")
     return first | {key: first[key] if first[key] is not None else second[key] for key in fill}

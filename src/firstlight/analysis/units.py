@@ -13,7 +13,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.tables import columns
 from firstlight.schema.marks import Mark, Stage
 
-#: What tells of units.
+#: What reports units.
 HINT = "import what `systemctl show '*'` or `systemd-analyze plot --json=short` print, or `journalctl -o json -b`"
 
 #: The stages of a start, as systemd names them, in their order.

@@ -78,7 +78,7 @@ def recorded_tables(bundle: Path, aliases: Mapping[str, str], known: Set[str] | 
 
 
 def _name(function: str, module: str | None, aliases: Mapping[str, str], known: Set[str] | None) -> str:
-    # Functions of one name may be told apart by their address.
+    # Functions of one name may be distinguished by their address.
     name = function if function.startswith("[") else folded(function).partition("@")[0]
     if module:
         name = key(name, module)

@@ -39,7 +39,7 @@ class CommandLineWord:
 
 
 def word_facts(words: Sequence[CommandLineWord]) -> list[tuple[str, str]]:
-    """The facts of a boot that tell of its words.
+    """The facts of a boot about its parameters.
 
     >>> word_facts([CommandLineWord("tpyo", WordReader.NOBODY, "no such parameter")])[1]
     ('kernel.command_line.unread', 'tpyo')

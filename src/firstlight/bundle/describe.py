@@ -33,7 +33,7 @@ def between(boot: Boot) -> str:
 
 
 def kernel_text(boot: Boot) -> str | None:
-    """Which kernel it was: its release where anything tells it, else the file.
+    """Which kernel it was: its release where anything states it, else the file.
 
     >>> import firstlight
     >>> kernel_text(firstlight.open(bundle))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-#: What tells different functions of one name apart: where each of them stands.
+#: What distinguishes different functions of one name: where each of them stands.
 SHARED_NAME = r"@[0-9a-f]+$"
 
 

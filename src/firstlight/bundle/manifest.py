@@ -184,7 +184,7 @@ RECORDED, DESCRIBED = "recorded", "described"
 AnyRecipe = Annotated[
     Annotated[Recipe, Tag(RECORDED)] | Annotated[Described, Tag(DESCRIBED)], Discriminator(_kind_of_recipe)
 ]
-"""A recipe that can be booted again, or what somebody says of how a boot came about."""
+"""A recipe that can be booted again, or a user's description of how a boot was made."""
 
 
 class Manifest(_Part):

@@ -88,7 +88,7 @@ def _json(text: str, where: str, what: str) -> object:
 
 
 def _manifest(text: str, bundle: Path) -> Manifest:
-    """Check the text of a manifest; a newer version is told apart before anything else in it is looked at."""
+    """Check the text of a manifest; a newer version is distinguished before anything else in it is looked at."""
     where = str(bundle / "manifest.json")
     raw = _json(text, where, "the manifest")
     if not isinstance(raw, dict) or type(raw.get("schema_version")) is not int:

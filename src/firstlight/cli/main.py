@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command; returns its exit code. Nothing that a person may cause ends in a traceback.
+    """Run a command; returns its exit code. Nothing that the user may cause ends in a traceback.
 
     >>> run(["--version"])
     firstlight ...

@@ -89,7 +89,7 @@ def try_(
         from firstlight.render.views.experiment.trial import trial_verdict
 
         out = console()
-        # A path in the cache tells a person nothing.
+        # A path in the cache means nothing to the user.
         changed = "the change (in the cache alone; `-o NAME.boot` keeps it)" if output is None else str(output)
         again = " (booted again)" if trial.baseline_booted else ""
         shown = difference_report(difference, 10 if rows is None else rows, names=(f"{against}{again}", changed))

@@ -89,5 +89,5 @@ def verdict_lines(boot: Path, verdict: api.Verification) -> list[str]:
 
 
 def _short(digest: str | None) -> str:
-    """Enough of a digest to tell two apart."""
+    """Enough of a digest to distinguish two."""
     return "none" if digest is None else digest[:12]

@@ -88,7 +88,7 @@ class Sample(FrozenModel):
 def take_sample(boot: Boot) -> Sample:
     """Take from a boot what a gate compares.
 
-    :raises BundleError: when a table is damaged, or nothing tells how long the boot took.
+    :raises BundleError: when a table is damaged, or nothing shows how long the boot took.
 
     >>> import firstlight
     >>> sample = take_sample(firstlight.open(bundle))

@@ -1,4 +1,4 @@
-"""The boots that a person names: bundles, or directories of them."""
+"""The boots that the user names: bundles, or directories of them."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Testbed(FrozenModel):
         return self.model_copy(update={name: MARK_ALIASES.get(mark, mark) for name, mark in marks.items()})
 
 
-#: The fields whose difference is told, but does not forbid: a change under test may well be this.
+#: The fields whose difference is reported, but does not forbid: a change under test may well be this.
 TOLD = frozenset({"memory"})
 
 _WORDS = {

@@ -35,7 +35,7 @@ class MainEffect:
     most: Fraction | None
     """The smallest and the largest of the changes: they differ where factors interact."""
     nothing: str | None
-    """Why the factor is said to do nothing; `None`: it does something, or nobody knows."""
+    """Why the factor is said to do nothing; `None`: it does something, or it is unknown."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def interactions(results: Results, value: Value = time_of) -> list[Interaction]:
     """The interaction of every two factors, each from its first level to any other; only a design
     that boots every combination tells.
 
-    The largest come first; those that nothing tells last.
+    The largest come first; unknown ones last.
     """
     if not boots_everything(results):
         return []
@@ -111,7 +111,7 @@ def interactions(results: Results, value: Value = time_of) -> list[Interaction]:
 def aliases(results: Results) -> list[tuple[str, list[str]]]:
     """Of a design of fractions: with which interactions of two factors each main effect is mixed up in full.
 
-    Source: the signs of the design; two columns of equal signs (or of opposite ones) cannot be told apart.
+    Source: the signs of the design; two columns of equal signs (or of opposite ones) cannot be distinguished.
     """
     if results.plan.design.kind not in ("fractional", "plackett-burman"):
         return []

@@ -50,7 +50,7 @@ class EffectEstimate:
 
 
 def varies(results: Results) -> bool:
-    """Whether boots of one recipe differ, so that only statistics tells them apart."""
+    """Whether boots of one recipe differ, so that only statistics distinguishes them."""
     if results.plan.mode != "exact":
         return True
     return any(len({each.time_ns for each in cell.counted}) > 1 for cell in results.cells)

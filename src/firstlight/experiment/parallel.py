@@ -1,4 +1,4 @@
-"""Several things at once, until all are done or somebody interrupts."""
+"""Several things at once, until all are done or the user interrupts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def side_by_side(work: Callable[[Item], None], items: Iterable[Item], at_once: i
     """Call *work* for every item, in threads.
 
     :param at_once: so many threads.
-    :param stop: set when one of the calls raises or a person interrupts, so that those that still run can end; the rest
+    :param stop: set when one of the calls raises or the user interrupts, so that those that still run can end; the rest
         is not begun.
     :raises BaseException: what a call raised, once all have ended.
 

@@ -1,4 +1,4 @@
-"""An experiment as a person writes it down: `docs/reference/formats/experiment.md` is its specification."""
+"""An experiment as the user writes it down: `docs/reference/formats/experiment.md` is its specification."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class RunProgress(Protocol):
         """A boot is finished; *counts*: it was made, so that its time tells how long others will take."""
 
     def note(self, text: str) -> None:
-        """Something a person should know."""
+        """Something the user should know."""
 
 
 def run(prepared: Prepared, progress: RunProgress, jobs: int | None = None) -> State:
@@ -60,8 +60,8 @@ def run(prepared: Prepared, progress: RunProgress, jobs: int | None = None) -> S
 
     :param jobs: so many at once, at most.
     :returns: the state with the cells that could not be booted.
-    :raises FirstlightError: when somebody else runs it, or nothing can be written.
-    :raises KeyboardInterrupt: when a person interrupts; what was booted stays.
+    :raises FirstlightError: when another process runs it, or nothing can be written.
+    :raises KeyboardInterrupt: when the user interrupts; what was booted stays.
     """
     store = prepared.store
     store.path.mkdir(parents=True, exist_ok=True)
@@ -167,7 +167,7 @@ class OneOfMany(SilentProgress):
         self._progress.boot(self._name, snapshot)
 
     def note(self, text: str) -> None:
-        """Something a person should know."""
+        """Something the user should know."""
         self._progress.note(f"{self._name}: {text}")
 
     def warn(self, text: str) -> None:

@@ -159,7 +159,7 @@ def prepare_plan(
 def _former(store: Store) -> State | None:
     """What was run here before.
 
-    :raises FirstlightError: when the directory is somebody else's.
+    :raises FirstlightError: when another process uses the directory.
     """
     path = store.path
     if not os.path.lexists(path):
@@ -193,7 +193,7 @@ def unusual_marks(plan: ExperimentPlan) -> list[str]:
 
 
 def _notes(plan: ExperimentPlan, cells: list[Cell], states: list[CellState]) -> list[str]:
-    """What a person should know before anything is booted."""
+    """What the user should know before anything is booted."""
     notes = [
         f"factor `{factor.name}`: levels `{one}` and `{other}` say the same"
         for factor in plan.factors

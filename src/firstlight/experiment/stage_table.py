@@ -115,7 +115,7 @@ def _named(
 
 
 def _nowhere(stage: Stage, boots: list[Boot]) -> str | None:
-    """That no boot knows what a stage is of: it took no time, or its name is wrong, and nobody can tell which."""
+    """That no boot knows what a stage is of: it took no time, or its name is wrong, and it is unknown which."""
     if stage.function is not None:
         kind, name = "function", stage.function
         known = {each for boot in boots for each in boot.calls()["function"].unique().to_list()}

@@ -107,7 +107,7 @@ class Store:
     def locked(self) -> Iterator[None]:
         """Keep others from running the same experiment meanwhile.
 
-        :raises FirstlightError: when somebody is at it.
+        :raises FirstlightError: when another process uses it.
         """
         descriptor = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

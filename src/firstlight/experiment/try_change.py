@@ -46,7 +46,7 @@ def attempt(
 ) -> Trial:
     """Boot a recorded boot's recipe with a change, unless that was booted before.
 
-    The baseline is taken as it is where all its inputs are what they were; else it is booted again, and that is told.
+    The baseline is taken as it is where all its inputs are unchanged; else it is booted again, and that is reported.
 
     :param against: the baseline's bundle.
     :param modify: the change.

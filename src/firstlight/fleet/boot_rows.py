@@ -79,7 +79,7 @@ def boot_rows(
     :param attributes: what is said of the boot besides; it counts before what its facts say.
     :param keeps_identities: leave names as they are.
     :param finds_causes: look for the causes of the catalogue.
-    :raises BundleError: when a table is damaged, or nothing tells how long the boot took.
+    :raises BundleError: when a table is damaged, or nothing shows how long the boot took.
     """
     length_ns = window(boot).length_ns
     if not is_length(length_ns):

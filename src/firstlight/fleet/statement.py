@@ -1,4 +1,4 @@
-"""A person's own SQL over the tables of a fleet."""
+"""The user's own SQL over the tables of a fleet."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class GateResult:
     samples: tuple[Sample, ...]
     checks: tuple[Check, ...]
     flags: tuple[str, ...]
-    """What a person should know, though it decides nothing."""
+    """What the user should know, though it decides nothing."""
     confirmation: Confirmation | None = None
     noise_band: str | None = None
     """By which noise band exact boots were evaluated, and where it is from."""
@@ -84,7 +84,7 @@ def evaluate(
     :param band: the noise band of exact boots; by default the one of the baseline's recipe, else a shipped one.
     :param where: what the rules were read from, for messages.
     :param fail_within_band: a growth beyond a limit of the rules is a regression within the noise band, too.
-    :param other_testbed: compare although the baseline is from another testbed, and tell so.
+    :param other_testbed: compare although the baseline is from another testbed, and report it.
     :raises UsageError: when the boots are not of one recipe, or a rule names a phase that there is not.
     :raises FirstlightError: when the baseline is from another testbed.
     """

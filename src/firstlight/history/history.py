@@ -187,7 +187,7 @@ def open_history(path: Path, *, write: bool = False) -> Iterator[History]:
 
     :param write: make it when it is not there.
     :raises UsageError: when there is none, or a folder is to be written.
-    :raises FirstlightError: when it is damaged, or somebody else writes it.
+    :raises FirstlightError: when it is damaged, or another process writes it.
     """
     where = str(path)
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""From what a person gives to records: copies in `raw/`, and files that a reader can open."""
+"""From what the user gives to records: copies in `raw/`, and files that a reader can open."""
 
 from __future__ import annotations
 

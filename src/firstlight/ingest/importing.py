@@ -33,7 +33,7 @@ _MOST = 10
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """What a person may decide about an import."""
+    """What the user may decide about an import."""
 
     inputs: Sequence[str]
     """Files, folders, archives; `-` is standard input."""

@@ -19,7 +19,7 @@ from firstlight.recipe.isa import DEFAULT, architectures
 
 State = Literal["ok", "limited", "missing"]
 
-#: Free space that a default kernel, a Debian user land and some bundles want.
+#: Free space that a default kernel, a Debian userspace and some bundles want.
 _SPACE_BYTES = 4 << 30
 _KVM = Path("/dev/kvm")
 
@@ -33,7 +33,7 @@ _PROGRAMS = (
     ("cpio", "cpio", "looking into an initramfs"),
     ("apt-get", None, "downloading the default kernel; without it give one with `--kernel`"),
 )
-# System programs stand where a person's PATH often does not reach.
+# System programs stand where the user's PATH often does not reach.
 _SYSTEM_PATHS = ("/usr/sbin", "/sbin")
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 

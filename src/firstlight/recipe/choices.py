@@ -1,4 +1,4 @@
-"""What a person may choose about one boot."""
+"""What the user may choose about one boot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STRICT = ConfigDict(strict=True, extra="forbid")
 class Choices:
     """The choices behind one boot, as given; nothing in here is looked up or checked against this machine yet.
 
-    Times are seconds; `memory` is a size as a person writes it (`512M`, `2G`; a bare number is MiB). `None` means
+    Times are seconds; `memory` is a size as the user writes it (`512M`, `2G`; a bare number is MiB). `None` means
     that Firstlight chooses. A field of this class is an option of `firstlight record`, part of the manifest, of the
     command that repeats a boot, and of the key of a boot, unless :data:`firstlight.recipe.key.OBSERVERS` names it.
 
@@ -32,7 +32,7 @@ class Choices:
     initrd: FilePath | None = None
     """An initramfs of the person's own; by default Firstlight's small one. With `rootfs` it mounts that by itself."""
     rootfs: Text | None = None
-    """A directory, an image or a tar archive with a whole user land, or `debian`."""
+    """A directory, an image or a tar archive with a whole userspace, or `debian`."""
     root_as: Text | None = None
     """A kind of image that the kernel mounts as its root by itself, without an initramfs: made of the
     small guest, or of the directory or image that `rootfs` names."""

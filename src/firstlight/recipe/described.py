@@ -11,7 +11,7 @@ from firstlight.recipe.field_types import Text, Whole, Words
 
 
 class Described(StrictModel):
-    """A boot of which somebody says how it came about; what nobody said is none. It cannot be booted again.
+    """A boot described by a user; what is not described is none. It cannot be booted again.
 
     >>> Described(cpu="Nehalem").model_dump()
     {'cpu': 'Nehalem'}
@@ -21,7 +21,7 @@ class Described(StrictModel):
     machine: Text | None = None
     cpu: Text | None = None
     memory: Text | None = None
-    """As somebody writes it, such as `512M`."""
+    """As the user writes it, such as `512M`."""
     kernel: Text | None = None
     initrd: Text | None = None
     rootfs: Text | None = None

@@ -1,4 +1,4 @@
-"""What a person may choose about one recording."""
+"""What the user may choose about one recording."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Mark(StrEnum):
 
 
 class MarkSource(StrEnum):
-    """What told a mark of a recorded boot."""
+    """What reported a mark of a recorded boot."""
 
     RESET = "reset"
     ADDRESS = "address"

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from firstlight.frozen import FrozenModel
 
-#: With fewer boots two sorts cannot be told from chance.
+#: With fewer boots two sorts cannot be distinguished from chance.
 FEWEST = 10
 _POINTS = 512
 _NARROWER = 0.6
@@ -30,7 +30,7 @@ class Mode(FrozenModel):
 
 
 def modes(times_ns: npt.ArrayLike) -> list[Mode]:
-    """The sorts that some boots come in, fastest first; one where there are too few to tell.
+    """The sorts that some boots come in, fastest first; one where there are too few to distinguish them.
 
     :param times_ns: above 0.
 

@@ -44,7 +44,7 @@ def attach(disks: Sequence[Path], *, keep: bool = False) -> tuple[str, ...]:
 
     Their physical addresses (`/sys/block/pmem0/device/resource`) ascend in this order, above a root's. The numbers in
     their names are given in the order of the firmware's table, into which QEMU puts them by a hash of their
-    identifiers: several disks have to be told apart by their addresses, or by what they hold.
+    identifiers: several disks have to be distinguished by their addresses, or by what they hold.
 
     :param keep: what the guest writes stays in the files; else each boot finds them as they were.
     """

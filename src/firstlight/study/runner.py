@@ -134,7 +134,7 @@ class Lab:
 
         :returns: by the arms' names, in their order: the boot, or why there is none. A guest that did not come up is a
             gap; its bundle is kept all the same, and says why.
-        :raises KeyboardInterrupt: when a person interrupts; what was booted stays.
+        :raises KeyboardInterrupt: when the user interrupts; what was booted stays.
         """
         wanted = list(arms)
         session = _Session(self)
@@ -153,7 +153,7 @@ class Lab:
         :param makers: by name; each tells the progress that it is given of its boot.
         :param guest: what they boot, for the memory that it takes.
         :returns: by name, in their order: what was made, or why it could not be.
-        :raises KeyboardInterrupt: when a person interrupts.
+        :raises KeyboardInterrupt: when the user interrupts.
         """
         made: dict[str, Made | MissingValue] = {}
         stop = threading.Event()
@@ -186,7 +186,7 @@ def make_images(names: Iterable[str], progress: Progress, jobs: int | None = Non
         try:
             made[name] = find_image(name).build(progress, jobs)
         except FirstlightError as error:
-            # Where it happened is of this host: a person hears of it, and no table.
+            # Where it happened is of this host: the user hears of it, and no table.
             made[name] = MissingValue(error.message)
             progress.note(f"the image `{name}` cannot be made: {error}")
     return made

@@ -124,7 +124,7 @@ class Chart:
 
 
 def value_text(value: Value, kind: Kind) -> str:
-    """A value as a person reads it.
+    """A value as the user reads it.
 
     >>> value_text(0.5, "share"), value_text(0.08, "percent"), value_text(1.97, "ratio"), value_text(4096, "bytes")
     ('50.0 %', '+8.0 %', '1.97', '4 KiB')

@@ -86,7 +86,7 @@ def _verdict(claim: Claim, figure: float | str, inside: bool, untimed: frozenset
     if isinstance(figure, str):
         raise _wrong(claim, f"the figure `{claim.figure}` is a text, which no limit applies to")
     if inside and claim.expect in ("at least", "at most"):
-        # No effect can be told from the noise.
+        # No effect can be distinguished from the noise.
         return Verdict.NO_LONGER
     low, high = _limits(claim)
     if not low <= figure <= high:

@@ -44,7 +44,7 @@ class Booted:
 def boot_arms(lab: Lab) -> Booted:
     """Boot what the study needs.
 
-    :raises KeyboardInterrupt: when a person interrupts.
+    :raises KeyboardInterrupt: when the user interrupts.
     """
     kernel = lab.image("kernel")
     kernels: dict[KernelName, Path | MissingValue | None] = {"stock": None, "lab": kernel}

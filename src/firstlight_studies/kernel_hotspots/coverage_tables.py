@@ -34,7 +34,7 @@ _FIELDS = (
 
 
 def linked_of(boot: Boot | MissingValue) -> Linked | MissingValue:
-    """The functions that the kernel of a boot is linked of, as the kernel itself tells them."""
+    """The functions that the kernel of a boot is linked of, as the kernel itself reports them."""
     if isinstance(boot, MissingValue):
         return boot
     recipe = boot.manifest.recipe

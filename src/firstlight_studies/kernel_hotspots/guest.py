@@ -26,7 +26,7 @@ PROBES = (
     "grep -m 1 hres_active /proc/timer_list; } " + f">{_KEEP}/machine; true",
 )
 
-#: Adds every block of memory that the firmware told of and the kernel was kept from, then uses it.
+#: Adds every block of memory that the firmware reported and the kernel was kept from, then uses it.
 ADD_MEMORY = rf"""
 memory=/sys/devices/system/memory
 grep MemTotal /proc/meminfo >{_KEEP}/memory-before
@@ -75,7 +75,7 @@ class Probed:
     slept_ns: int | None
     """What a sleep of :data:`SLEEP_NS` took, with the programs that noted it."""
     reads: tuple[int, ...]
-    """How many settings and buses user land found, and 1 where it found processes: their number varies."""
+    """How many settings and buses userspace found, and 1 where it found processes: their number varies."""
     names_in_format: int | None
     """Lines with names of an enumeration in an event's format."""
     block_devices: int | None = None
@@ -119,7 +119,7 @@ def probed(boot: Boot) -> Probed:
 
 
 def machine_of(text: str) -> dict[str, str]:
-    """What the guest told of its machine, by name; what has no value is left out.
+    """What the guest reported of its machine, by name; what has no value is left out.
 
     >>> machine_of("block 28\\nclockevent\\n  .hres_active    : 1\\n")
     {'block': '28', 'hres_active': '1'}

@@ -30,7 +30,7 @@ class HotspotHealth:
     warnings: frozenset[str]
     mounts: frozenset[str]
     hash_entries: int | None
-    """Of all hash tables that the kernel tells of."""
+    """Of all hash tables that the kernel reports."""
     probed: Probed
     delay: tuple[int, int] | None
     """Calls of udelay in the whole boot, and what they took, in nanoseconds."""

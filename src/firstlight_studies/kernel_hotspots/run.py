@@ -39,7 +39,7 @@ _PRINTING = {
 
 
 def run(lab: Lab) -> Outcome:
-    """Boot every arm, and say what they tell.
+    """Boot every arm, and return what they show.
 
     :raises LabError: when neither kernel could be booted at all.
     """

@@ -1,4 +1,4 @@
-"""How much there is to initialise: memory that comes later, and devices that nobody asked for."""
+"""How much there is to initialise: memory that comes later, and devices that were not asked for."""
 
 from __future__ import annotations
 

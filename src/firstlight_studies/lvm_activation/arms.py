@@ -27,7 +27,7 @@ _LARGEST = 1000
 #: Of every guest. The more memory, the more workers udev allows itself, so that all sizes have the same. All services
 #: took 3 MB for each of 32 volumes.
 MEMORY: dict[Mode, str] = {"quick": "2G", "ordinary": "2G", "full": "4G"}
-#: Disks that nobody asked for would be looked at by every program that looks for volumes.
+#: Disks that were not asked for would be looked at by every program that looks for volumes.
 _NO_OTHER_DISKS = "brd.rd_nr=0 loop.max_loop=0 null_blk.nr_devices=0"
 _WALL_S = 7200.0
 _VIRTUAL_S = 3600.0

@@ -31,7 +31,7 @@ class ActivationFigures:
 
 
 def figures(cell: Cell, boot: Boot) -> ActivationFigures | MissingValue:
-    """The figures of an arm's boot, or why it has none: a boot in which not all volumes became active tells nothing."""
+    """The figures of an arm's boot, or why it has none: a boot in which not all volumes became active shows nothing."""
     stamps = stamps_of(boot)
     said = kept_text(boot, "errors").strip()
     if said:

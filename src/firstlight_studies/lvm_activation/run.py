@@ -36,9 +36,9 @@ _MOST = 10_000
 
 
 def run(lab: Lab) -> Outcome:
-    """Boot every arm, and say what they tell.
+    """Boot every arm, and return what they show.
 
-    :raises KeyboardInterrupt: when a person interrupts.
+    :raises KeyboardInterrupt: when the user interrupts.
     """
     mode = _mode(lab)
     wanted = plan(mode, lab.extent.counts(_MOST))

@@ -119,13 +119,13 @@ class FilesystemTimings:
 
     @cached_property
     def memory(self) -> dict[str, int]:
-        """`/proc/meminfo` once the user land was up, in bytes."""
+        """`/proc/meminfo` once the userspace was up, in bytes."""
         text = kept_text(self.boot, "meminfo")
         return {name: int(kib) * 1024 for name, kib in re.findall(r"^(\w+):\s+(\d{1,15}) kB$", text, re.MULTILINE)}
 
     @property
     def used(self) -> int | MissingValue:
-        """Memory that is no longer available once the user land is up."""
+        """Memory that is no longer available once the userspace is up."""
         memory = self.memory
         if "MemTotal" not in memory or "MemAvailable" not in memory:
             return MissingValue("the guest left no /proc/meminfo")

@@ -131,7 +131,7 @@ class Probed:
 
 
 def probed(boot: Boot, driver: Driver, base: FilesystemTimings | MissingValue) -> Probed | MissingValue:
-    """What a boot tells of a driver."""
+    """What a boot shows of a driver."""
     stamps = stamps_of(boot)
     if "begin" not in stamps or "settled" not in stamps:
         return MissingValue("the guest could not load the driver")

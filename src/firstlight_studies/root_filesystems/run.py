@@ -34,7 +34,7 @@ _UNPROFILED, _BASELINE = "initramfs-unprofiled", "cramfs"
 
 
 def run(lab: Lab) -> Outcome:
-    """Boot every arm, and say what they tell.
+    """Boot every arm, and return what they show.
 
     :raises FirstlightError: when not even one arm can be booted.
     """
@@ -134,7 +134,7 @@ class _Session:
             return MissingValue(error.message)
 
     def outcome(self) -> Outcome:
-        """What the boots tell."""
+        """What the boots show."""
         measured = {
             name: FilesystemTimings(boot) if isinstance(boot, Boot) else boot for name, boot in self.boots.items()
         }

@@ -103,7 +103,7 @@ def laid_on(
     # Newer kernels name the disk as its folder, older ones by a number.
     make += [f"echo 1 >{folder}/power", f"NAME={kind}; [ -b /dev/$NAME ] || NAME=nullb$(cat {folder}/index)"]
     make.append(f"echo {2 * model.request_kib} >/sys/block/$NAME/queue/read_ahead_kb")
-    # Persistent memories are numbered in no order that one could rely on: size and beginning tell them apart.
+    # Persistent memories are numbered in no order that one could rely on: size and beginning distinguish them.
     find = (
         f"for each in /sys/block/pmem*; do [ $(cat $each/size) = {image.size // 512} ] || continue; "
         f"dd if=/dev/${{each##*/}} bs={_HEAD} count=1 2>/dev/null | md5sum | grep -q {_head_sum(image.path)} || "
@@ -196,7 +196,7 @@ class Had:
 
 
 def had(boot: Boot, kind: str) -> Had | MissingValue:
-    """What a boot tells of one kind."""
+    """What a boot shows of one kind."""
     stamps = stamps_of(boot)
     steps = [stamps.get(f"{kind} {step}") for step in ("begin", "mounted", "executed", "read")]
     lines = (boot.kept(f"stat-{kind}") or b"").splitlines()
@@ -220,7 +220,7 @@ Stored = Mapping[str, Had | MissingValue]
 
 
 def stored(boot: Boot | MissingValue, wanted: Mapping[str, KernelRoot | MissingValue]) -> Stored:
-    """What a boot tells of every kind, and why of some it tells nothing."""
+    """What a boot shows of every kind, and why of some it shows nothing."""
     found: dict[str, Had | MissingValue] = {}
     for kind, image in wanted.items():
         found[kind] = (

@@ -18,7 +18,7 @@ STATS = ("newfstatat", "newfstat", "newstat", "newlstat", "statx")
 _SHOWN = ("newfstatat", "newfstat", "statx", "openat", "getdents64", "fcntl", "close")
 _CHANGES = ("fchownat", "fchmodat", "unlinkat")
 #: A program's own calls, beside those for directories, are so few for each directory of a tree; else the tree is too
-#: small to tell them apart.
+#: small to distinguish them.
 _OWN_AT_MOST = 0.05
 _FUNCTIONS = 20
 

@@ -63,7 +63,7 @@ def lay_out(folder: Path, programs: Programs | None) -> None:
 
 
 def script(steps: Iterable[str]) -> str:
-    """One command of the guest: what fails before the first run is told in a file, and ends it."""
+    """One command of the guest: what fails before the first run is reported in a file, and ends it."""
     head = [
         f"export PATH={_HOME}/bin:/bin",
         f"mkdir -p {_KEEP} /t",
@@ -87,7 +87,7 @@ def tree(shape: Shape) -> list[str]:
 
 
 def runs(wanted: Sequence[Run]) -> list[str]:
-    """Run commands one after another; how each went is told, and the next one goes on."""
+    """Run commands one after another; how each went is reported, and the next one goes on."""
     lines = []
     for run in wanted:
         # What removes the tree finds one that nothing else was done to, every time.

@@ -1,4 +1,4 @@
-"""What a boot tells of the commands that it ran."""
+"""What a boot shows of the commands that it ran."""
 
 from __future__ import annotations
 

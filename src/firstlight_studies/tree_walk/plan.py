@@ -231,5 +231,5 @@ def _options(
 
 
 def line(command: Command) -> str:
-    """A command as a person would type it."""
+    """A command as the user would type it."""
     return " ".join(map(shlex.quote, command.words)).replace(shlex.quote("{}"), "z")

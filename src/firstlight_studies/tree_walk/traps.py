@@ -45,7 +45,7 @@ class Point:
     device: str | None
     parent_device: str | None
     mount_root: bool | None
-    """What statx says; nothing where the kernel does not tell."""
+    """What statx says; nothing where the kernel does not report it."""
     automount: bool | None
 
     @property
@@ -70,7 +70,7 @@ class Wake:
 
 @dataclass(frozen=True)
 class Audit:
-    """What one boot tells of mount points and automounts."""
+    """What one boot shows of mount points and automounts."""
 
     points: tuple[Point, ...]
     woken_points: tuple[Point, ...]

@@ -1,4 +1,4 @@
-"""The arms: one kernel, one user land, one initramfs; they differ in words of the command line."""
+"""The arms: one kernel, one userspace, one initramfs; they differ in words of the command line."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ RELATIVES = (
 
 
 def plain(count: int) -> str:
-    """The arm of so many legacy pseudo-terminals; nobody watches."""
+    """The arm of so many legacy pseudo-terminals; without a watcher."""
     return f"legacy-{count}"
 
 

@@ -1,4 +1,4 @@
-"""The further arms: other populations of devices, nobody waiting for udev, fewer workers, and what observers cost."""
+"""The further arms: other populations of devices, nothing waiting for udev, fewer workers, and what observers cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An initramfs stage with the real udev: the files of a user land, and what runs them before the root is mounted.
+"""An initramfs stage with the real udev: the files of a userspace, and what runs them before the root is mounted.
 
 What is taken and what is run is what Debian's own initramfs takes and runs (`hooks/udev`, `init-top/udev` and
 `init-bottom/udev` of initramfs-tools, in the package `udev`).
@@ -72,10 +72,10 @@ exit 0
 def write_early_udev(userspace: Path, folder: Path) -> Path:
     """Write the files of the stage.
 
-    :param userspace: a tar of a Debian user land.
+    :param userspace: a tar of a Debian userspace.
     :param folder: where to; made.
     :returns: the folder.
-    :raises LabError: naming the file that the user land lacks.
+    :raises LabError: naming the file that the userspace lacks.
     """
     with tarfile.open(userspace) as tar:
         source = _Userspace(tar, userspace)
@@ -111,7 +111,7 @@ def _write(path: Path, content: bytes, mode: int) -> None:
 
 
 def _merged(path: str) -> str:
-    """Where a file is in a user land whose `/lib`, `/lib64`, `/bin` and `/sbin` lead below `/usr`.
+    """Where a file is in a userspace whose `/lib`, `/lib64`, `/bin` and `/sbin` lead below `/usr`.
 
     >>> _merged("/lib64/ld-linux-x86-64.so.2"), _merged("/usr/bin/udevadm")
     ('/usr/lib64/ld-linux-x86-64.so.2', '/usr/bin/udevadm')

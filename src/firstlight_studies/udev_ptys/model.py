@@ -29,7 +29,7 @@ COSTS = (*_PARTS, stages.COLDPLUG_EARLY, *_PROGRAMS)
 _TIMES = (
     *_PARTS, stages.TRIGGER_EARLY, stages.PROCESSING_EARLY, stages.TRIGGER, stages.NOT_YET, stages.PROCESSING,
 )  # fmt: skip
-#: A law that misses a measured figure by more than this part of it tells nothing.
+#: A law that misses a measured figure by more than this part of it shows nothing.
 _WORST_MISFIT = 0.2
 
 

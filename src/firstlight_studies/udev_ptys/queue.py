@@ -102,7 +102,7 @@ def queue_table(
     """Every arm and stage, in the order given.
 
     :param queues: by arm and stage.
-    :param alone: by stage and arm, the latencies that the monitor sees where nobody logs.
+    :param alone: by stage and arm, the latencies that the monitor sees without logging.
     """
     fields = (
         Field("Arm"), Field("Stage"), Field("Events", "count"), Field("In the socket", "time"),

@@ -44,7 +44,7 @@ _NOTES = (
 
 
 def run(lab: Lab) -> Outcome:
-    """Boot every arm, and say what they tell."""
+    """Boot every arm, and return what they show."""
     arms = arm.arms(lab)
     boots = lab.boot_all(arms)
     base = next(each for each in arms if each.name == arm.PLAIN.b)

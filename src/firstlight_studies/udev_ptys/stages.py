@@ -42,7 +42,7 @@ ROWS: tuple[str | Share, ...] = (
     INITRAMFS, Share("(of which udev)", UDEV_EARLY, PROGRAMS_EARLY),
     SYSTEM, Share("(of which udev)", UDEV, PROGRAMS),
 )  # fmt: skip
-#: What the old table does not tell apart.
+#: What the old table does not distinguish.
 MORE_ROWS: tuple[str | Share, ...] = (
     COLDPLUG_EARLY, Share("(of the initramfs)", COLDPLUG_EARLY, INITRAMFS),
     COLDPLUG, Share("(of the system)", COLDPLUG, SYSTEM),

@@ -1,4 +1,4 @@
-"""What is laid over the user land of every arm: who waits for udev, who watches it, and what is told afterwards.
+"""What is laid over the userspace of every arm: who waits for udev, who watches it, and what is reported afterwards.
 
 Every arm has the same files; the words of its command line say which of them count.
 """

@@ -23,7 +23,7 @@ Seen = TypeVar("Seen", Latency, Queue, Done)
 
 
 def latencies(lab: Lab, boots: Boots) -> dict[tuple[str, str], Latency | MissingValue]:
-    """By stage and arm, what the monitor saw where nobody logged."""
+    """By stage and arm, what the monitor saw without logging."""
     found: dict[tuple[str, str], Latency | MissingValue] = {}
     for stage in STAGES:
         for letter, name in _letters(arm.MONITORED).items():
@@ -46,7 +46,7 @@ def queues(lab: Lab, boots: Boots) -> dict[tuple[str, str], Queue | MissingValue
 
 
 def done(lab: Lab, boots: Boots) -> dict[str, Done | MissingValue]:
-    """By arm, when udev was done in the system, where nobody logged."""
+    """By arm, when udev was done in the system, without logging."""
     found: dict[str, Done | MissingValue] = {}
     for letter, name in _letters(arm.MONITORED).items():
         boot = boots.get(name, LEFT_OUT)

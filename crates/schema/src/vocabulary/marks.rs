@@ -59,7 +59,7 @@ names! {
 }
 
 names! {
-    /// What told a mark of a recorded boot.
+    /// What reported a mark of a recorded boot.
     MarkSource {
         Reset = "reset": "The reset of the machine.",
         Address = "address": "The processor reached an address.",

@@ -31,7 +31,7 @@ def goal_step(boot: Boot, graph: PathGraph, whole: Window, to: str | None) -> tu
         return to, units[to]
     goal = Step("goal", name, "", max(at, whole.first_ns), max(at, whole.first_ns), "good", -1)
     ended = [(step.end, number) for number, step in enumerate(graph.steps) if step.end <= at]
-    # A unit is nearer to what a boot is for than any event that happens to end later. Points alone tell nothing of
+    # A unit is nearer to what a boot is for than any event that happens to end later. Points alone show nothing of
     # what ran.
     users = [entry for entry in ended if graph.steps[entry[1]].kind == "unit"]
     ran = any(graph.steps[number].span not in graph.instants for _, number in users)

@@ -1,4 +1,4 @@
-"""What came before what in a boot: intervals, and the edges that the record tells between them."""
+"""What came before what in a boot: intervals, and the edges that the record states between them."""
 
 from __future__ import annotations
 

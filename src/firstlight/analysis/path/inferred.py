@@ -1,4 +1,4 @@
-"""The edges that no record tells: by time alone, and by where user land begins."""
+"""The edges that no record states: by time alone, and by where userspace begins."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def infer(steps: list[Step]) -> None:
 
 
 def divide(steps: list[Step], userspace: int | None, switches: list[int]) -> None:
-    """Nothing of user land begins before the kernel has started it, nor of a stage before the one before it was over.
+    """Nothing of userspace begins before the kernel has started it, nor of a stage before the one before it was over.
 
-    :param switches: when a stage of user land gave way to the next one; what it waited for no record tells.
+    :param switches: when a stage of userspace gave way to the next one; what it waited for no record states.
     """
     if userspace is not None:
         kernel = _ended_by(steps, userspace)

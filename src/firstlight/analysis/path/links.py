@@ -1,4 +1,4 @@
-"""The edges that records tell by name."""
+"""The edges that records state by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from firstlight.schema.spans import LinkKind, SpanKind
 
 
 def link(placing: Placing, links: pl.DataFrame) -> None:
-    """Add the edges that the records tell by name, and those of device units to the uevents of their devices."""
+    """Add the edges that the records state by name, and those of device units to the uevents of their devices."""
     named = placing.named
     for times in named.values():
         times.sort()

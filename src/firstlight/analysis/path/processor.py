@@ -194,7 +194,7 @@ def _first_tasks(boot: Boot) -> dict[int, int | None]:
     firsts = [thread for thread, kind in alike.items() if kind != "idle" and thread not in later]
     ids: dict[int, int | None] = {}
     for thread, kind in alike.items():
-        # Of several that could be the first process nobody knows which is.
+        # Of several that could be the first process it is unknown which is.
         ids[thread] = 0 if kind == "idle" else 2 if thread in later else 1 if len(firsts) == 1 else None
     return ids
 

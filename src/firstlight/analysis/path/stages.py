@@ -1,4 +1,4 @@
-"""The stages of user land as systemd tells them: frames of the units in them, which follow one another."""
+"""The stages of userspace as systemd reports them: frames of the units in them, which follow one another."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _FRAMES = (Stage.INITRD, Stage.USERSPACE, Stage.SOFT_REBOOT)
 def without_frames(frame: pl.DataFrame, points: frozenset[int]) -> pl.DataFrame:
     """The spans without the stages that are no work of their own: units did it, and only they can be a part of a path.
 
-    A stage of user land stays in which no unit is known to have begun, because it is all that is known of that time.
+    A stage of userspace stays in which no unit is known to have begun, because it is all that is known of that time.
 
-    :param points: spans of units of which only the end is known: they tell nothing of what ran in a stage.
+    :param points: spans of units of which only the end is known: they show nothing of what ran in a stage.
     """
     known = frame.filter((pl.col("kind") == "unit") & ~pl.col("span").is_in(list(points)))
     begins = sorted(known["start_ns"].drop_nulls().to_list())
@@ -26,13 +26,13 @@ def without_frames(frame: pl.DataFrame, points: frozenset[int]) -> pl.DataFrame:
 
 
 def switches(stages: pl.DataFrame) -> list[int]:
-    """When a stage of user land gave way to the next one, in order."""
+    """When a stage of userspace gave way to the next one, in order."""
     rows = stages.filter(pl.col("name").is_in(_FRAMES) & (pl.col("kind") == "stage"))
     return sorted(set(rows["start_ns"].drop_nulls().to_list()))[1:]
 
 
 def _divided(row: dict[str, object], begins: list[int]) -> bool:
-    """Whether a row is a stage of user land in which a unit began."""
+    """Whether a row is a stage of userspace in which a unit began."""
     start, end = row["start_ns"], row["end_ns"]
     if row["kind"] != "stage" or row["name"] not in _FRAMES or not isinstance(start, int):
         return False

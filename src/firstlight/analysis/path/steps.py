@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from firstlight.schema.spans import SpanKind
 
-#: An edge that no record tells: the step that ended last before this one began.
+#: An edge that no record states: the step that ended last before this one began.
 INFERRED = "inferred"
 
 _USER = frozenset({"unit", "stage", SpanKind.PROCESS})
 
-#: Stages that systemd tells of what ran before it: no part of user land.
+#: Stages that systemd reports of what ran before it: no part of userspace.
 _BEFORE_USERSPACE = frozenset({"firmware", "loader", "kernel"})
 
 
@@ -33,7 +33,7 @@ class Step:
 
     @property
     def of_userspace(self) -> bool:
-        """Whether it is user land's own, and not what systemd tells of the time before it."""
+        """Whether it is userspace's own, and not what systemd reports of the time before it."""
         return self.kind in _USER and not (self.kind == "stage" and self.name in _BEFORE_USERSPACE)
 
     @property
@@ -51,8 +51,8 @@ class PathGraph:
     """The numbers of all steps, each after those that it waited for."""
     by_name: dict[str, list[int]]
     unfinished: int
-    """Spans without an end: they are no steps, because nobody knows what waited for them."""
+    """Spans without an end: they are no steps, because it is unknown what waited for them."""
     without_start: int
-    """Spans of which only the end is known, and which are no units: nobody knows what they waited for."""
+    """Spans of which only the end is known, and which are no units: it is unknown what they waited for."""
     instants: frozenset[int]
     """Spans of units of which only the end is known: points, whose activation lies in what comes before them."""

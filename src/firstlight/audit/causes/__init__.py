@@ -1,4 +1,4 @@
-"""Why two observers disagree, where the evidence tells.
+"""Why two observers disagree, where the evidence shows it.
 
 A cause is stated only where figures bear it out: an exception that no rule accounts for to the instruction, or within a
 bound that the rule states, has no cause.

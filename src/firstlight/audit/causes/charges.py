@@ -219,7 +219,7 @@ def pairs(rest: dict[str, int], observed: Tables) -> list[tuple[str, str, int]]:
     >>> pairs({"f": -2, "g": 2}, Tables(12, figures, {("f", "g"): 1}))
     [('g', 'f', 2)]
 
-    Where several callers lack it each is a pair: nobody can tell which is the one.
+    Where several callers lack it each is a pair: it is unknown which is the one.
     """
     callers: defaultdict[str, list[str]] = defaultdict(list)
     for caller, callee in sorted(observed.edges):
@@ -242,7 +242,7 @@ def interrupts(rest: dict[str, int], recorded: Tables, observed: Tables, evidenc
 
     That holds for an entry which nothing but interrupts entered, when it has exactly one instruction more for each.
     What the interrupted functions lack together, user mode with them, has to be exactly that sum and what the
-    recorder counted less of all; else nobody can tell which were interrupted, and none has a cause.
+    recorder counted less of all; else it is unknown which were interrupted, and none has a cause.
     """
     entries = {
         name: figures.entries

@@ -28,7 +28,7 @@ class Mitigations(StrEnum):
 
     @property
     def label(self) -> str:
-        """As a person reads it."""
+        """As the user reads it."""
         return self.value or "default"
 
 

@@ -67,7 +67,7 @@ def recipe_changes(a: Manifest, b: Manifest) -> list[InputChange]:
 
 
 def other_choices(before: Choices, after: Choices) -> list[str]:
-    """What was chosen otherwise for a recording than for one before, in words; files are told apart by their digests.
+    """What was chosen otherwise for a recording than for one before, as text; digests distinguish files.
 
     >>> other_choices(Choices(seed=2), Choices(append="quiet", seed=2))
     ['`append` (+ quiet)']

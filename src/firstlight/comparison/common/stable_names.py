@@ -10,7 +10,7 @@ _SUFFIX = re.compile(
     r"|\.[0-9]+)+\Z"
 )
 
-# What tells different functions of one name apart: where each of them stands.
+# What distinguishes different functions of one name: where each of them stands.
 _PLACE = re.compile(r"(?<=.)@[0-9a-f]+\Z", re.DOTALL)
 
 

@@ -82,7 +82,7 @@ class ExactDifference:
 
     @cached_property
     def initcalls(self) -> Level | None:
-        """By initcall; none where a boot tells none, or its initcalls are not reliable."""
+        """By initcall; none where a boot has none, or its initcalls are not reliable."""
         if self._is_refused(Concern.INITCALLS):
             return None
         return initcalls(self.a, self.b, self.whole, called=not self._is_refused(Concern.FUNCTIONS))

@@ -21,7 +21,7 @@ class FactChange:
 
 
 def fact_changes(a: Boot, b: Boot) -> list[FactChange]:
-    """The facts in which two boots differ, in the order of their names; none where a boot tells no facts.
+    """The facts in which two boots differ, in the order of their names; none where a boot has no facts.
 
     >>> import firstlight
     >>> boot = firstlight.open(bundle)

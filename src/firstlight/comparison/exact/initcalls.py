@@ -22,7 +22,7 @@ _CALLER = "do_one_initcall"
 
 
 def initcalls(a: Boot, b: Boot, whole: Row, *, called: bool = True) -> Level | None:
-    """Match the initcalls by stable name and module; none where a boot tells none.
+    """Match the initcalls by stable name and module; none where a boot has none.
 
     With a profile an initcall has what it and its callees did on its own task: what another task did meanwhile is in
     no initcall. Without one it has the time that it owned, shared out as :func:`exclusive_ns` says. An initcall within

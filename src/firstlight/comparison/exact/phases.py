@@ -36,7 +36,7 @@ def _phases(boot: Boot, whole: RowDelta | None) -> dict[Key, LevelPart]:
         seen[name] += 1
         if start is None or end is None:
             continue
-        # Of what reaches out of the window, nobody knows how many instructions lie inside.
+        # Of what reaches out of the window, it is unknown how many instructions lie inside.
         length = max(0, min(end, last) - max(start, limits.first_ns))
         inside = counted and length == end - start
         label = name if seen[name] == 1 else f"{name} ({seen[name]})"

@@ -35,7 +35,7 @@ from firstlight.stats.verdict import Verdict, VerdictThresholds
 
 #: A boot that lies so many robust standard deviations from the median of its arm is named.
 _OUTLYING = 5.0
-#: A drift over the session of so many percent is told.
+#: A drift over the session of so many percent is reported.
 _DRIFT_TOLD = 0.5
 #: An effect of the order with a lower probability is taken out of the estimate.
 _ORDER_LEVEL = 0.05

@@ -132,10 +132,10 @@ def _row(key: Key, a: Counts, b: Counts, scale: int, interval: tuple[float | Non
 
 
 def _p(a: Counts, b: Counts, paired: bool, seed: int, floor: float) -> float | None:
-    """None where it was clear without looking which arm is which that the row tells nothing.
+    """None where it was clear without looking which arm is which that the row shows nothing.
 
     A row that no boot spends much in cannot have changed much, and one in which nothing varies cannot differ: neither
-    the sum of both arms nor the set of their figures tells the arms apart, so that leaving these out of the family
+    the sum of both arms nor the set of their figures distinguishes the arms, so that leaving these out of the family
     makes no alarm likelier (Tarone 1990; Bourgon, Gentleman and Huber 2010).
     """
     if (float(a.mean()) + float(b.mean())) / 2.0 <= floor:

@@ -1,4 +1,4 @@
-"""Costs by sizes from a table that somebody measured, on boards for example."""
+"""Costs by sizes from a table of measurements, on boards for example."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def measured_meetings(
 ) -> list[Meeting]:
     """Where the cheaper of two measured configurations changes: between which two sizes.
 
-    :param bisect: finds two neighbouring sizes between two others; without it the measured ones are told.
+    :param bisect: finds two neighbouring sizes between two others; without it the measured ones are reported.
 
     >>> one, other = CostSeries("a", [1, 2, 4], [5, 6, 9]), CostSeries("b", [1, 2, 4], [7, 7, 7])
     >>> (only,) = measured_meetings(one, other)

@@ -52,7 +52,7 @@ def prepare(file: Path, output: Path | None, progress: Progress) -> Prepare:
 def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) -> tuple[list[CostSeries], list[str]]:
     """Boot every size that is not booted yet, and measure it.
 
-    :returns: the costs of every configuration, and what a person should know of single boots.
+    :returns: the costs of every configuration, and what the user should know of single boots.
     :raises FirstlightError: when nothing can be written, or exact boots of one recipe differ.
     """
     plan, store = prepared.plan, prepared.experiment.store

@@ -56,7 +56,7 @@ class Opener:
             if is_full(error):
                 raise
             if len(self._found.items) + len(self._found.unread) > before:
-                # Something came out of it: that is read, and the rest is told.
+                # Something came out of it: that is read, and the rest is reported.
                 self._only_part(item.file, given, str(error))
             elif depth == 0 and alone:
                 raise damaged(given, error) from error

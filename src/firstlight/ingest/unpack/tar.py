@@ -63,7 +63,7 @@ class _Content:
 
 
 def tar_members(path: Path, where: str, budget: Budget, left: LeftOut) -> Iterator[tuple[str, Salvaged]]:
-    """The regular files of an uncompressed tar, one after the other; what is none, or points outside, is told.
+    """The regular files of an uncompressed tar, one after the other; what is none, or points outside, is reported.
 
     Behind a damaged header it goes on with the next sound one. Of a member that is cut off the beginning is given.
 

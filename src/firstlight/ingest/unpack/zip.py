@@ -19,7 +19,7 @@ _KIND, _REGULAR, _ENCRYPTED = 0o170000, 0o100000, 1
 
 
 def zip_members(path: Path, where: str, budget: Budget, left: LeftOut) -> Iterator[tuple[str, Salvaged]]:
-    """The files of a zip, one after the other; what points outside or is encrypted is told.
+    """The files of a zip, one after the other; what points outside or is encrypted is reported.
 
     Where the directory at its end is missing or damaged, members are looked for one after the other.
 

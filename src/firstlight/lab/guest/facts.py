@@ -40,14 +40,14 @@ _SINGLE = (
 
 
 def console_facts(text: str) -> Iterator[Fact]:
-    """What the console tells of a boot, whose lines have no level: only marked trouble counts as a warning."""
+    """What the console shows of a boot, whose lines have no level: only marked trouble counts as a warning."""
     messages = [_CONSOLE_STAMP.sub("", line.rstrip("\r")) for line in text.splitlines()]
     yield from _values(messages)
     yield from _warnings(message for message in messages if _TROUBLE.match(message))
 
 
 def kernel_facts(log: str) -> Iterator[Fact]:
-    """What the kernel's log tells, in the form of ``/dev/kmsg``: ``PRIORITY,SEQUENCE,TIME,FLAGS;MESSAGE``."""
+    """What the kernel's log shows, in the form of ``/dev/kmsg``: ``PRIORITY,SEQUENCE,TIME,FLAGS;MESSAGE``."""
     found = [match for match in map(_KMSG.fullmatch, log.splitlines()) if match is not None]
     # The upper bits are the facility; others than the kernel's own (0) come from processes that write to the log.
     leveled = [(int(match[1]) & 7, match[2]) for match in found if int(match[1]) >> 3 == 0]

@@ -31,7 +31,7 @@ def downloaded(
 
     :param package: its name.
     :param what: what it is for, for messages.
-    :param instead: what a person may do when it cannot be had.
+    :param instead: what the user may do when it cannot be had.
     :param depended_on: the package has no content of its own; what is wanted is the one that it depends on, and whose
         name this pattern matches.
     :param architecture: the distribution's name of another architecture than this machine's. The lists of its packages

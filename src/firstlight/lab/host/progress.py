@@ -47,7 +47,7 @@ class Progress(Protocol):
         """The guest came this far; several times a second."""
 
     def note(self, text: str) -> None:
-        """Something a person should know, though all goes on."""
+        """Something the user should know, though all goes on."""
 
     def warn(self, text: str) -> None:
         """Something that makes the result another than the person may believe."""
@@ -98,7 +98,7 @@ class SilentProgress:
         """The guest came this far."""
 
     def note(self, text: str) -> None:
-        """Something a person should know."""
+        """Something the user should know."""
         print(f"note: {text}", file=self._stream or sys.stderr)
 
     def warn(self, text: str) -> None:
@@ -156,7 +156,7 @@ class TerminalProgress(SilentProgress):
         self._spinner.update(Text(describe(snapshot, self._rate)))
 
     def note(self, text: str) -> None:
-        """Something a person should know."""
+        """Something the user should know."""
         self._terminal.print(Text(f"note: {text}"))
 
     def warn(self, text: str) -> None:

@@ -98,7 +98,7 @@ def _check_tools() -> None:
 
 
 def _path() -> str:
-    # depmod lives where a person's PATH often does not reach.
+    # depmod lives where the user's PATH often does not reach.
     return os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 
 

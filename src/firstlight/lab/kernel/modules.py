@@ -33,7 +33,7 @@ class Module:
 def modules_for(kernel: Kernel, names: Sequence[str]) -> list[Module]:
     """The modules that have to be loaded for *names*, in the order of loading.
 
-    Built-in ones are left out. Of a kernel without a module directory everything counts as built in: nobody can know.
+    Built-in ones are left out. Of a kernel without a module directory everything counts as built in: it is unknown.
 
     :param kernel: the kernel; its ``modules`` directory is searched.
     :param names: names as for ``modprobe``.

@@ -110,7 +110,7 @@ def _own_tree(program: Path) -> dict[Path, Access]:
 
 
 def _named(recipe: Recipe) -> dict[Path, Access]:
-    """What a person's own options name: files and where they would be made."""
+    """What the user's own options name: files and where they would be made."""
     found: dict[Path, Access] = {}
     for option, value in read_options(recipe.chosen.qemu_options):
         if is_harmless(option, value):

@@ -70,7 +70,7 @@ def _digest_files(paths: list[Path]) -> str:
 def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
     """Find QEMU and ask it what it is; nothing is booted.
 
-    :param path: the program, when a person named one; else the one in `PATH`.
+    :param path: the program, when the user named one; else the one in `PATH`.
     :raises LabError: when there is none, it does not run, or it is older than :data:`OLDEST`.
 
     >>> from firstlight.errors import LabError
@@ -82,7 +82,7 @@ def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
     /nonexistent/qemu: there is no QEMU
     """
     name = str(path) if path is not None else architecture.qemu_binary
-    # `Path` drops the `./` by which a person says that the file here is meant.
+    # `Path` drops the `./` by which the user says that the file here is meant.
     found = shutil.which(str(path.absolute()) if path is not None and path.exists() else name)
     if found is None and path is not None and path.exists():
         raise LabError("this is no program that can be run", where=name, hint="give a QEMU with `--qemu`")

@@ -28,7 +28,7 @@ _TEXTS = frozenset({"name", "append", "fw_cfg", "smbios"})
 _ANY = ("*",)
 
 #: Options that change nothing, or the machine in the same way each time, files that they name included: those are
-#: inputs of the recipe. An option that is neither here nor refused is refused in exact mode: nobody looked at it.
+#: inputs of the recipe. Exact mode rejects an option that is not listed: its effect is unknown.
 STEADY = frozenset(
     "device object fw_cfg acpitable smbios bios option-rom dtb L boot numa global name uuid usb chardev parallel "
     "debugcon netdev net nic display vga smp audio audiodev tpmdev no-acpi no-hpet no-fd-bootchk nodefaults "

@@ -40,9 +40,9 @@ def command_script(commands: Sequence[str]) -> str:
 
 
 def add_to_userspace(commands: Sequence[str], tree: Path, scratch: Path) -> None:
-    """Put commands into a user land with systemd: a unit that its default target waits for.
+    """Put commands into a userspace with systemd: a unit that its default target waits for.
 
-    :param tree: the user land, which is changed.
+    :param tree: the userspace, which is changed.
     :param scratch: a directory for what is laid over it.
     :raises LabError: when something is in the way.
     """

@@ -52,12 +52,12 @@ def debian_digest(more: Sequence[str] = ()) -> str:
 
 
 def debian_place(more: Sequence[str] = ()) -> Path:
-    """Where the tar of a user land is, once it was made."""
+    """Where the tar of a userspace is, once it was made."""
     return place(_KIND, debian_digest(more)) / _NAME
 
 
 def debian_tar(more: Sequence[str] = ()) -> Path:
-    """The user land as a tar, from the cache; the first time it is made, which takes about half a minute.
+    """The userspace as a tar, from the cache; the first time it is made, which takes about half a minute.
 
     :param more: packages beside those of a small installation.
     :raises LabError: when mmdebstrap is missing or fails.

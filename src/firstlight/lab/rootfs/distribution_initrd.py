@@ -59,7 +59,7 @@ def with_drivers(initrd: Path, modules: Sequence[Module]) -> Initramfs:
 def root_words(append: str, device: str) -> str:
     """What the kernel's command line says of the root, unless the person says it.
 
-    The root is writable, as Firstlight's own initramfs mounts it: a user land without `/etc/fstab` would leave it
+    The root is writable, as Firstlight's own initramfs mounts it: a userspace without `/etc/fstab` would leave it
     read-only, and its services fail.
 
     >>> root_words("quiet", "/dev/pmem0"), root_words("root=LABEL=system ro", "/dev/pmem0")
@@ -71,11 +71,11 @@ def root_words(append: str, device: str) -> str:
 
 
 def add_helper(tree: Path, scratch: Path, report: str, architecture: Architecture = DEFAULT) -> None:
-    """Put Firstlight's helper into a user land with systemd, and a unit that gives the ready mark and reports.
+    """Put Firstlight's helper into a userspace with systemd, and a unit that gives the ready mark and reports.
 
     Firstlight's own initramfs brings both in memory; a distribution's does not know them.
 
-    :param tree: the user land, which is changed.
+    :param tree: the userspace, which is changed.
     :param scratch: a directory for what is laid over it.
     :param report: the port that the report goes to.
     :param architecture: of the guest.

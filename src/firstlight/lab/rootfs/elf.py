@@ -126,7 +126,7 @@ class _Symbol:
 def labels(elf: bytes) -> set[str]:
     """The labels inside functions of assembler, by the symbol table of an object file.
 
-    `/proc/kallsyms` lists them as it lists functions; the file tells them apart by their type.
+    `/proc/kallsyms` lists them as it lists functions; the file distinguishes them by their type.
 
     :returns: the names of symbols without a type that lie inside a function; none of a file without such a table.
     :raises ValueError: when it is cut short.

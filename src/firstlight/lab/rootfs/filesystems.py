@@ -46,7 +46,7 @@ class RootFormat:
         return -(-size // step) * step
 
     def check_image(self, image: Path) -> None:
-        """Check that a file is an image of this kind, as far as its magic number tells.
+        """Check that a file is an image of this kind, as far as its magic number shows.
 
         :raises LabError: when it is not, or cannot be read.
         """

@@ -53,9 +53,9 @@ class _Addition:
     overlay: Path | None
     commands: tuple[str, ...]
     modules: Path | None = None
-    """The kernel's `lib/modules/RELEASE`, for a user land that has none of its own."""
+    """The kernel's `lib/modules/RELEASE`, for a userspace that has none of its own."""
     report: str | None = None
-    """The port that the helper in the user land reports to; none: something else brings it there."""
+    """The port that the helper in the userspace reports to; none: something else brings it there."""
     architecture: Architecture = DEFAULT
     """Of the programs of the guest."""
 
@@ -101,7 +101,7 @@ def root_image(
     :param source: a directory; a tar, plain or compressed (gz, xz, bz2, zst); an ext4 image; or ``"debian"``.
     :param overlay: a directory that is laid over it.
     :param commands: what it runs before it is ready; it needs systemd for that.
-    :param modules: the kernel's `lib/modules/RELEASE`; ``"debian"`` gets them. Any other user land is used with those
+    :param modules: the kernel's `lib/modules/RELEASE`; ``"debian"`` gets them. Any other userspace is used with those
         that it has.
     :param report: put Firstlight's helper into it, which reports to that port; it needs systemd for that.
     :param architecture: of the guest.

@@ -21,7 +21,7 @@ from firstlight.recipe.isa import DEFAULT, Architecture
 _SCRIPT = Path(__file__).with_name("userland.sh")
 _SCRIPT_END = "exit 0\n"
 _NAME = "initramfs.cpio"
-#: At the top of the files that somebody adds: run before the root is mounted.
+#: At the top of the files that the user adds: run before the root is mounted.
 BEFORE_ROOT = "before-root"
 
 
@@ -39,14 +39,14 @@ class GuestConfig:
 
     action: Literal["boot", "symbols"] = "boot"
     root: str | None = None
-    """Block device to switch to; without one the initramfs itself is the user land."""
+    """Block device to switch to; without one the initramfs itself is the userspace."""
     root_type: str = "ext4"
     init: str = "/sbin/init"
     before_root: bool = False
     """Whether a shell runs the script of that name before the root is mounted."""
     report: str = f"/dev/{DEFAULT.report_device}"
     unit: bool = True
-    """Whether a unit gives the ready mark in a user land with systemd; no, when something else ends the boot."""
+    """Whether a unit gives the ready mark in a userspace with systemd; no, when something else ends the boot."""
     architecture: Architecture = DEFAULT
     """Of the programs of the guest."""
 
@@ -107,7 +107,7 @@ def build_initramfs(
     :param config: what the helper shall do.
     :param modules: the modules to carry, in the order in which they are loaded.
     :param overlay: files that it has besides.
-    :param commands: what the user land runs at its end.
+    :param commands: what the userspace runs at its end.
     :param order: the members in another order, drawn with this number; the content is the same.
     :raises LabError: when the helper or a static busybox is missing, or the cache cannot be written.
     """

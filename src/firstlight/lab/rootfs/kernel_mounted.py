@@ -151,7 +151,7 @@ def tree_root(form: RootFormat, tree: Path) -> KernelRoot:
 
 
 def image_root(form: RootFormat, image: Path, *, helper: bool) -> KernelRoot:
-    """An image that somebody gives; one that does not end on a whole page is copied, and filled up.
+    """An image that the user gives; one that does not end on a whole page is copied, and filled up.
 
     :param helper: whether Firstlight's helper has to be in it.
     :raises LabError: when it is missing, damaged or of another kind, or lacks the helper.

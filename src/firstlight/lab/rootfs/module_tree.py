@@ -38,13 +38,13 @@ def module_tree_size(modules: Path) -> int:
 
 
 def add_modules(modules: Path, tree: Path) -> None:
-    """Lay a kernel's modules into a user land, with the files of `depmod`, so that `modprobe` finds them.
+    """Lay a kernel's modules into a userspace, with the files of `depmod`, so that `modprobe` finds them.
 
-    All of it belongs to root, and has the guest's first date. The user land's own depmod is run, because its modprobe
+    All of it belongs to root, and has the guest's first date. The userspace's own depmod is run, because its modprobe
     reads what it writes.
 
     :param modules: the kernel's `lib/modules/RELEASE`.
-    :param tree: a Debian user land, which is changed.
+    :param tree: a Debian userspace, which is changed.
     :raises LabError: when they cannot be copied, or depmod fails.
     """
     place = tree / _PLACE / modules.name

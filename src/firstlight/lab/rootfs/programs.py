@@ -18,18 +18,18 @@ _FOLDERS = ("usr/bin", "usr/sbin", "bin", "sbin")
 
 @dataclass
 class Programs:
-    """Programs out of a user land."""
+    """Programs out of a userspace."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     """By the name of a program, or by the path of a library without the first slash: the content."""
     missing: tuple[str, ...] = ()
-    """Programs that the user land has not."""
+    """Programs that the userspace has not."""
     versions: dict[str, str] = field(default_factory=dict)
-    """Of every package of the user land, where dpkg knows it."""
+    """Of every package of the userspace, where dpkg knows it."""
 
 
 def programs_of(tar: Path, names: Iterable[str], loaded: Iterable[bytes] = ()) -> Programs:
-    """Take programs out of the tar of a user land, with every library that they need.
+    """Take programs out of the tar of a userspace, with every library that they need.
 
     :param names: of programs, as a shell would find them.
     :param loaded: libraries from elsewhere that the programs shall load; what these need is taken, too.

@@ -31,7 +31,7 @@ def options_from_manifest(
 
     :param where: the bundle, for messages.
     :param trust: take its paths, guest commands and options of QEMU; its programs are not taken even then.
-    :param given: choices that a person gives anew, by their names; none is not given.
+    :param given: choices that the user gives anew, by their names; none is not given.
     :raises BundleError: when the bundle was not recorded by Firstlight.
     :raises FirstlightError: when its recipe asks for more than a stranger's may.
     """

@@ -81,7 +81,7 @@ def record(
     :raises LabError: for inputs that are missing or damaged, a QEMU that does not start, a destination that is taken;
         nothing is left behind.
     :raises UnhealthyBootError: when the guest did not come up; the bundle is written, and says why.
-    :raises KeyboardInterrupt: when a person interrupts; nothing is left behind.
+    :raises KeyboardInterrupt: when the user interrupts; nothing is left behind.
 
     Source: the recipe of the design, "Exact mode: what is known to work".
     """

@@ -137,7 +137,7 @@ def _symbols(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progr
 def _symbols_if_any(
     options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress, *, dry_run: bool
 ) -> Path | None:
-    """The same; nothing for a kernel that keeps them: nobody can know then what it has built in."""
+    """The same; nothing for a kernel that keeps them: it is unknown what it has built in."""
     try:
         return _symbols(options, kernel, qemu, progress, dry_run=dry_run)
     except LabError:
@@ -145,13 +145,13 @@ def _symbols_if_any(
 
 
 def _check_built_in(architecture: Architecture, kernel: Kernel, symbols: Path | None) -> None:
-    """A root file system needs what is a module in most kernels; where none were found, the symbols tell."""
+    """A root file system needs what is a module in most kernels; where none were found, the symbols show."""
     if symbols is not None:
         require_built_in(kernel, symbols, architecture.built_in_signs)
 
 
 def _check_signs(signs: tuple[str, ...], options: RecordOptions, kernel: Kernel, symbols: Path | None) -> None:
-    """What a kernel needs to mount its root by itself cannot be a module; its own symbols tell what is none."""
+    """What a kernel needs to mount its root by itself cannot be a module; its own symbols show what is none."""
     if symbols is None:
         return
     with symbols.open(encoding="utf-8", errors="replace") as lines:

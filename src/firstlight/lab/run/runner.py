@@ -76,7 +76,7 @@ def run(
     """Run QEMU until the boot came up, failed or took too long; no process is left, whatever happens.
 
     :raises LabError: when QEMU refused to start at all: there is no boot to speak of.
-    :raises KeyboardInterrupt: when a person interrupts; QEMU is gone by then.
+    :raises KeyboardInterrupt: when the user interrupts; QEMU is gone by then.
     """
     console = Console(files.console, None if watch.profile else watch.ready_pattern)
     with Process(launch.command, files.log, launch.confined) as process:

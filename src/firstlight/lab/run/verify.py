@@ -63,7 +63,7 @@ def verify(
 ) -> Verdict:
     """Boot the recipe of a bundle again, into a bundle of its own that is removed, and compare every table.
 
-    A plugin that was built anew only watches the boot: that it differs is told, and is no reason to stop.
+    A plugin that was built anew only watches the boot: that it differs is reported, and is no reason to stop.
 
     :param bundle: the bundle's path.
     :param qemu: another QEMU than the recorded one; that its digest differs is then no reason to stop either.

@@ -25,7 +25,7 @@ _ROWS = {
     Question.TAIL: 30,
 }
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 760, 260, 48, 34
-#: Groups are told by their dashes as well as by their colours.
+#: Groups are shown by their dashes as well as by their colours.
 _COLORS = ("#3b82c4", "#c2611f", "#3f9a4f", "#9b5fc0", "#a5790a", "#c2477f", "#3d8d9b", "#8a6d5a")
 _DASHES = ("", "6 3", "2 3", "9 3 2 3", "1 2", "12 4", "4 2", "3 6")
 

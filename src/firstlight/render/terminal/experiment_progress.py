@@ -1,4 +1,4 @@
-"""What a person sees while an experiment runs: how many boots are done, and how long the rest will take."""
+"""What the user sees while an experiment runs: how many boots are done, and how long the rest will take."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ExperimentProgress:
         self._show()
 
     def note(self, text: str) -> None:
-        """Something a person should know."""
+        """Something the user should know."""
         self._line(f"note: {text}")
 
     def left_s(self) -> float | None:

@@ -25,7 +25,7 @@ _BESIDE = 64
 
 
 def program_name(row: Mapping[str, Any]) -> str:
-    """What a person calls a process: its executable without the directory, or the kernel's name for it in brackets.
+    """What the user calls a process: its executable without the directory, or the kernel's name for it in brackets.
 
     >>> program_name({"image": "/usr/bin/udevadm"}), program_name({"image": None, "name": "kthreadd"})
     ('udevadm', '[kthreadd]')

@@ -117,7 +117,7 @@ def fit_model(model: ScalingModel, sizes: Floats, costs: Floats, *, exact: bool)
 
     :param costs: in any unit; whole numbers are taken to be rounded to one.
     :param exact: costs are exact: there is no noise, so no interval.
-    :returns: none where the model cannot be told from a simpler one at these sizes, or does not grow with these costs.
+    :returns: none where the model equals a simpler one at these sizes, or does not grow with these costs.
 
     Source: weighted non-negative least squares (Lawson and Hanson), AICc (Hurvich and Tsai, 1989).
 

@@ -110,7 +110,7 @@ class Search:
 
 
 def searches(sizes: Floats) -> Iterator[Search]:
-    """The models with a parameter that sizes can tell from others."""
+    """The models with a parameter that sizes can distinguish from others."""
     distinct: Sequence[float] = np.unique(sizes[sizes > 0]).tolist()
     last = distinct[-1]
     yield Search(power, tuple(np.linspace(0.1, 4.0, 27)))

@@ -20,7 +20,7 @@ _HANDED = "to the first process"
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a boot tells about who read its command line."""
+    """What a boot shows about who read its command line."""
 
     parameters: Parameters
     unknown: frozenset[str] | None = None
@@ -34,7 +34,7 @@ class Evidence:
     modules: Path | None = None
     """The kernel's `lib/modules/RELEASE`, where it is known."""
     readers: tuple[Reader, ...] = ()
-    """The programs of the user land that look at the command line."""
+    """The programs of the userspace that look at the command line."""
     mentioned: str = ""
     """What the person's own commands for the guest say: who names a word there reads it."""
 

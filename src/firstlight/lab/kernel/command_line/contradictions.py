@@ -20,7 +20,7 @@ _RANDOM_PROGRAMS = "sysctl.kernel.randomize_va_space"
 
 
 def wants_kaslr(append: str) -> bool:
-    """Whether a person asks for a kernel at a random address.
+    """Whether the user asks for a kernel at a random address.
 
     >>> wants_kaslr("quiet kaslr"), wants_kaslr("kaslr nokaslr"), wants_kaslr("-- kaslr")
     (True, False, False)
@@ -30,7 +30,7 @@ def wants_kaslr(append: str) -> bool:
 
 
 def contradictions(ours: str, theirs: str) -> Iterator[str]:
-    """Say which words of a person's contradict which of Firstlight's, and what comes of it.
+    """Say which words of the user's contradict which of Firstlight's, and what comes of it.
 
     >>> list(contradictions("console=ttyS0 norandmaps", "root=/dev/vda"))
     []

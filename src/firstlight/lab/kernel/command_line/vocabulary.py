@@ -13,7 +13,7 @@ READ_RAW = frozenset[str]().union(*(each.raw_options for each in architectures()
 
 @dataclass(frozen=True)
 class Reader:
-    """A program of the user land that looks into `/proc/cmdline`, and the names that it knows."""
+    """A program of the userspace that looks into `/proc/cmdline`, and the names that it knows."""
 
     name: str
     names: re.Pattern[str]
