@@ -38,7 +38,7 @@ pub fn start_up_over(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut
     marks.push(BootMark { mark, time_ns, source, detail });
     marks.sort_by_key(|mark| mark.time_ns);
     Some(format!(
-        "no record tells when the start was over: {why}; what came later, up to {} s after that, stays in the log and among \
+        "no record shows when the start was over: {why}; what came later, up to {} s after that, stays in the log and among \
          the spans",
         last.saturating_sub(time_ns) / 1_000_000_000
     ))

@@ -203,7 +203,7 @@ fn what_counts_from_user_space_is_placed_where_another_record_says_that_it_began
     mark(&mut systemd, Mark::UserspaceStart, 900 * MS);
     let places = align(&[&chain, &kernel, &systemd]);
     assert_eq!(fitted(&places[0]), (900 * MS, 1.0, 0));
-    assert!(matches!(&align(&[&chain, &kernel])[0], Place::Unaligned(why) if why.contains("user space")));
+    assert!(matches!(&align(&[&chain, &kernel])[0], Place::Unaligned(why) if why.contains("userspace")));
 }
 
 #[test]

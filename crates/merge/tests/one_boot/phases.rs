@@ -65,7 +65,7 @@ fn a_start_ends_where_nothing_happens_any_more_and_a_late_line_does_not_prolong_
     let boot = boot(&[record("dmesg", vec![log])]);
     assert_eq!((boot.summary.length_ns, boot.summary.lines), (2_000 * MS, 3));
     assert_eq!(boot.summary.marks.last().unwrap().0, "startup_settled");
-    assert!(boot.summary.warnings[0].starts_with("no record tells when the start was over"));
+    assert!(boot.summary.warnings[0].starts_with("no record shows when the start was over"));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn units_alone_are_userspace_and_what_a_timer_starts_a_day_later_does_not_prolon
     let day = show(&[start[0], start[1], ("apt-daily.service", 90_000_000, 90_003_000)]);
     let day = boot(&[record("show", vec![day])]);
     assert_eq!(day.summary.marks.last(), Some(&("startup_settled".to_owned(), 4_700 * MS)));
-    assert!(day.summary.warnings[0].starts_with("no record tells when the start was over"));
+    assert!(day.summary.warnings[0].starts_with("no record shows when the start was over"));
     assert_eq!(day.spans("unit").len(), 3);
     // A start that waits a minute and a half for a device is not over meanwhile.
     let slow = show(&[start[0], ("data.mount", 5_000, 95_000), ("multi-user.target", 95_100, 95_100)]);
