@@ -3,25 +3,16 @@
 import sys
 
 if sys.version_info >= (3, 14):
-    from compression.zstd import (
-        CompressionParameter,
-        DecompressionParameter,
-        ZstdDecompressor,
-        ZstdError,
-        ZstdFile,
-        compress,
-        decompress,
-    )
+    from compression import zstd
 else:
-    from backports.zstd import (
-        CompressionParameter,
-        DecompressionParameter,
-        ZstdDecompressor,
-        ZstdError,
-        ZstdFile,
-        compress,
-        decompress,
-    )
+    from backports import zstd
+
+CompressionParameter = zstd.CompressionParameter
+ZstdDecompressor = zstd.ZstdDecompressor
+ZstdError = zstd.ZstdError
+ZstdFile = zstd.ZstdFile
+compress = zstd.compress
+decompress = zstd.decompress
 
 __all__ = [
     "CompressionParameter",
@@ -40,4 +31,4 @@ def kernel_decompressor() -> ZstdDecompressor:
     >>> kernel_decompressor().decompress(compress(b"initramfs"))
     b'initramfs'
     """
-    return ZstdDecompressor(options={DecompressionParameter.window_log_max: 31})
+    return ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: 31})

@@ -215,8 +215,8 @@ class StageRow(TypedDict):
     source: str | None
 
 
-class PathRow(TypedDict):
-    """A part of the critical path; their `duration_ns` add up."""
+class Step(TypedDict):
+    """What ran somewhere for some time."""
 
     kind: str
     name: str
@@ -224,6 +224,11 @@ class PathRow(TypedDict):
     start_ns: int
     end_ns: int
     duration_ns: int
+
+
+class PathRow(Step):
+    """A part of the critical path; their `duration_ns` add up."""
+
     edge: str | None
     grade: str | None
     during: str | None
@@ -261,15 +266,9 @@ class LoadRow(TypedDict):
     idle_ns: int
 
 
-class StepRow(TypedDict):
+class StepRow(Step):
     """A step with its slack; null where nothing leads from it to the goal."""
 
-    kind: str
-    name: str
-    track: str | None
-    start_ns: int
-    end_ns: int
-    duration_ns: int
     slack_ns: int | None
     critical: bool
     span: int
