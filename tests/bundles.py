@@ -42,6 +42,8 @@ SCHEMA: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
               "total_ns": pl.Int64, "doubtful_calls": pl.Int64},
     "phase_calls": {"node": pl.Int64, "phase": pl.String, "calls": pl.Int64, "self_instructions": pl.Int64,
                     "self_ns": pl.Int64},
+    "slices": dict.fromkeys(("slice", "start_ns", "end_ns", "instructions", "idle_ns"), pl.Int64),
+    "slice_calls": dict.fromkeys(("slice", "node", "calls", "self_instructions"), pl.Int64),
     "log": {"line": pl.Int64, "time_ns": pl.Int64, "source": pl.String, "text": pl.String, "host_ns": pl.Int64,
             "level": pl.Int64, "caller": pl.String, "channel": pl.String},
     "counters": {"counter": pl.String, "time_ns": pl.Int64, "value": pl.Int64},
@@ -120,6 +122,7 @@ def make_bundle(
         "spans": spans,
         "calls": _calls(tree, doubtful) if profile else [],
         "phase_calls": _phase_calls(tree) if profile else [],
+        **(_slices(tree) if profile else {"slices": [], "slice_calls": []}),
         "log": [(i, 1_000_000 * i if i % 3 else None, "console", line, *[None] * 4) for i, line in enumerate(text)],
         "counters": counters,
         "links": [],
@@ -233,9 +236,10 @@ def write_table(bundle: Path, table: str, frame: pl.DataFrame) -> None:
 def settle(bundle: Path) -> Path:
     """Let all that promises to add up follow from the trees that a test put into `calls` and `phase_calls`.
 
-    What a node did in no phase it did in the last one. Who had the processor is not told any more.
+    What a node did in no phase it did in the last one. Who had the processor is not told any more, nor what
+    ran in slices.
     """
-    names = ("marks", "spans", "calls", "phase_calls", "threads", "thread_names", "runs")
+    names = ("marks", "spans", "calls", "phase_calls", "threads", "thread_names", "runs", "slices", "slice_calls")
     marks, spans, calls, by_phase, *tasks = (pl.read_parquet(bundle / f"{name}.parquet").to_dicts() for name in names)
     figures = ("calls", "self_instructions", "self_ns")
     for node in reversed(calls):
@@ -274,7 +278,7 @@ def settle(bundle: Path) -> Path:
     manifest["totals"] = {"instructions": executed, "virtual_ns": now, "idle_ns": idled}
     invariants = manifest["invariants"]
     invariants["self_sums_to_executed"] |= {"value": executed, "executed": executed}
-    for name in ("runs_partition_the_kernel", "tasks_confirmed"):
+    for name in ("runs_partition_the_kernel", "tasks_confirmed", "slices_sum_to_tree", "slices_sum_to_phases"):
         invariants.pop(name, None)
     (bundle / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     return bundle
@@ -351,6 +355,27 @@ def _phase_calls(tree: Tree) -> list[Row]:
     return rows
 
 
+def _slices(tree: Tree) -> dict[str, list[Row]]:
+    """Two slices of each phase: the first one has each node's entries and half of its instructions, rounded down."""
+    slices: list[Row] = []
+    rows: list[Row] = []
+    now = 0
+    for phase in PHASES:
+        for half in (0, 1):
+            executed = idle = 0
+            for number, node in enumerate(tree.nodes):
+                first = node.instructions.get(phase, 0) // 2
+                row = (node.calls.get(phase, 0), first) if half == 0 else (0, node.instructions.get(phase, 0) - first)
+                if any(row):
+                    rows.append((len(slices), number, *row))
+                executed += row[1]
+                idle += node.ns.get(phase, 0) if node.kind == "idle" and half == 1 else 0
+            lasts = (executed << tree.shift) + idle
+            slices.append((len(slices), now, now + lasts, executed, idle))
+            now += lasts
+    return {"slices": slices, "slice_calls": rows}
+
+
 def _console(failed: bool) -> list[str]:
     lines = [
         "Linux version 6.1.0-56-cloud-amd64 (debian-kernel@lists.debian.org)",
@@ -403,6 +428,8 @@ def _invariants(executed: int, rows: dict[str, list[Row]]) -> dict[str, Any]:
         "thunks_are_no_functions": {**zero, "concerns": "functions", "unknown_transfers": 0},
         "entries_counted": {**zero, "concerns": "functions"},
         "initcalls_entered": {**zero, "concerns": "initcalls"},
+        "slices_sum_to_tree": {**zero, "concerns": "functions", "slices": len(rows["slices"])},
+        "slices_sum_to_phases": {**zero, "concerns": "functions", "slices": len(rows["slices"])},
         "runs_partition_the_kernel": {"holds": True, "value": ran, "executed": executed,
                                       "before_the_kernel": executed - ran, "runs": len(runs),
                                       "switches": len(runs) - 1, "apart": 0},

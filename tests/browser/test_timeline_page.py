@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page
 
 import firstlight
 from browser.report_page import Misdeeds, Report, Show, rewrite
+from browser.selections import check_counts, check_selections
 from browser.timeline_page import TimelineOf
 from bundles import HOSTILE, make_bundle, write_table
 from firstlight.render.page.html import page_html
@@ -79,9 +80,25 @@ def test_a_selection_of_phases_recomputes_the_profile_as_python_does(show: Show,
     for button in report.page.locator("#functions .more button").all()[-1:]:
         button.click()
     local = dict(zip(report.column("functions", "function"), report.column("functions", "count"), strict=True))
+    assert "2 slices of time" in report.section("functions")
+    assert "the selection, at the nearest edges" in report.section("flame")
+    check_counts(local, expected)
+
+
+def test_the_profile_of_random_selections_is_that_of_python(show: Show, tmp_path: Path) -> None:
+    bundle = make_bundle(tmp_path)
+    boot = firstlight.open(bundle)
+    check_selections(show(bundle), boot, 30)
+
+
+def test_a_boot_without_slices_counts_phases(show: Show, tmp_path: Path) -> None:
+    bundle = make_bundle(tmp_path)
+    for table in ("slices", "slice_calls"):
+        write_table(bundle, table, pl.read_parquet(bundle / f"{table}.parquet").clear())
+    report = show(bundle)
+    TimelineOf(report).click(firstlight.open(bundle).phases()["phase"].to_list()[3], "Phases")
+    report.page.keyboard.press("m")
     assert "the selection, at the edges of phases" in report.section("functions")
-    for function, module, count in expected.select("function", "module", "count").iter_rows():
-        assert local[f"{function} [{module}]" if module else function] == f"{count:,}"
 
 
 def test_wheel_drag_and_buttons_zoom_and_move(show: Show) -> None:
@@ -409,8 +426,5 @@ def test_a_selection_of_several_phases_adds_up_as_python_does(show: Show, tmp_pa
     for button in report.page.locator("#functions .more button").all()[-1:]:
         button.click()
     counts = dict(zip(report.column("functions", "function"), report.column("functions", "count"), strict=True))
-    assert f"{last - first + 1} phases" in report.section("functions")
-    assert counts == {
-        f"{function} [{module}]" if module else function: f"{count:,}"
-        for function, module, count in expected.iter_rows()
-    }
+    assert f"{2 * (last - first + 1)} slices of time" in report.section("functions")
+    check_counts(counts, expected)

@@ -52,6 +52,21 @@ def test_every_invariant_of_the_profile_holds(default_boot: Path) -> None:
     assert broken == {}
 
 
+def test_slices_of_time_are_cut_on_the_grid_and_sum_to_the_tree_and_its_phases(default_boot: Path) -> None:
+    boot = firstlight.open(default_boot)
+    slices, calls = boot.slices(), boot.calls(raw_names=True)
+    grid = set(range(10_000_000, boot.manifest.totals.virtual_ns or 0, 10_000_000))
+    assert grid <= set(slices["end_ns"])
+    assert set(slices["end_ns"]) - grid <= {*boot.phases()["end_ns"], boot.manifest.totals.virtual_ns}
+    sums = boot.slice_calls(raw_names=True).group_by("node").agg(pl.col("calls", "self_instructions").sum())
+    did = calls.filter((pl.col("calls") > 0) | (pl.col("self_instructions") > 0))
+    assert sums.sort("node").equals(did.select("node", "calls", "self_instructions"))
+    for phase, start, end in boot.phases().select("phase", "start_ns", "end_ns").iter_rows():
+        if end > start:
+            between = boot.functions(between=(start, end)).drop("doubtful_calls")
+            assert between.equals(boot.functions(phase=phase).drop("doubtful_calls")), phase
+
+
 def test_first_instructions_were_counted_by_address_and_agree_with_the_tree(default_boot: Path) -> None:
     boot = firstlight.open(default_boot)
     counted = boot.manifest.invariants["entries_counted"].model_extra or {}

@@ -67,6 +67,14 @@ DAMAGE: dict[str, tuple[str, Change, str]] = {
     "a node in another phase": ("phase_calls", at(3, "phase", pl.lit("user")), "the nodes executed"),
     "a phase that is none": ("phase_calls", at(3, "phase", pl.lit("lunch")), "there is no phase 'lunch'"),
     "negative in a phase": ("phase_calls", at(3, "self_ns", pl.lit(-2)), "is -2, less than nothing"),
+    "a row of a slice twice": ("slice_calls", lambda frame: pl.concat([frame, frame.head(1)]), "in all slices, and"),
+    "a node in another slice": ("slice_calls", at(40, "slice", pl.lit(1)), "the nodes executed"),
+    "a slice that is none": ("slice_calls", at(40, "slice", pl.lit(4000)), "the nodes executed"),
+    "negative in a slice": ("slice_calls", at(3, "calls", pl.lit(-2)), "is -2, less than nothing"),
+    "a slice removed": ("slices", only(pl.col("slice") != 4), "its slices are not numbered from 0"),
+    "the last slice removed": ("slices", only(pl.col("slice") < 31), "the slices end at"),
+    "slices with a hole": ("slices", at(1, "start_ns", pl.col("start_ns") + 1), "no slice ends where one begins, at"),
+    "a slice that executed more": ("slices", at(2, "instructions", pl.col("instructions") + 1), "lasts"),
     "a phase removed": ("spans", only(pl.col("name") != "early_init"), "no phase ends where one begins, at"),
     "the first phase removed": ("spans", only(pl.col("name") != "firmware"), "the first phase begins at"),
     "the last phases removed": ("spans", only(~pl.col("name").is_in(LATE)), "the phases end at"),
@@ -109,7 +117,8 @@ def test_a_changed_table_is_an_error_that_names_it_and_the_figure(tmp_path: Path
     assert said in caught.value.message
     # A tree and its phases contradict one another, as threads and processes do: either can be the one that was changed.
     assert str(caught.value.where) in {
-        str(boot.directory / f"{name}.parquet") for name in (table, "phase_calls", "processes", "user_functions")
+        str(boot.directory / f"{name}.parquet")
+        for name in (table, "phase_calls", "slice_calls", "processes", "user_functions")
     }
     assert caught.value.hint is not None
     assert "record the boot again" in caught.value.hint
@@ -140,6 +149,8 @@ def test_every_sort_of_honest_boot_adds_up(tmp_path: Path, bundle: dict[str, Any
         ("runs_partition_the_kernel", ("threads", DAMAGE["a thread that ran longer"][1])),
         ("runs_partition_the_kernel", ("runs", DAMAGE["a thread's runs removed"][1])),
         ("phases_sum_to_tree", ("phase_calls", DAMAGE["a row of a phase twice"][1])),
+        ("slices_sum_to_tree", ("slice_calls", DAMAGE["a row of a slice twice"][1])),
+        ("slices_sum_to_tree", ("slices", DAMAGE["a slice that executed more"][1])),
     ],
 )
 def test_what_is_said_to_be_broken_is_not_asked_for_again(

@@ -12,6 +12,7 @@ import { phasesSection } from "./phases";
 import { processesSection } from "./processes";
 import { queueSection } from "./queue";
 import { Selection } from "./selection";
+import { Slices } from "./slices";
 import { visible } from "./text";
 import { bootTimeline } from "./timeline/boot";
 import { devicesSection, gapsSection, initcallTimeSection, unitsSection } from "./timing_sections";
@@ -20,6 +21,7 @@ import { userFunctionsSection } from "./user_functions";
 
 /** Draws the boot into the page. */
 export function drawBoot(data: PageData, columns: Uint8Array, page: HTMLElement): void {
+  if (data.slices) data.sliced = new Slices(data.slices, columns, data.tree.parent.length, data.functions.name.length);
   const selection = new Selection(data.boot.totals.instructions === null ? "time" : "instructions");
   document.title = `${visible(data.boot.name, 80)} – Firstlight`;
   page.replaceChildren(

@@ -1,7 +1,9 @@
-/** The stretches of time for which a page has the profile: the phases. A free selection of time snaps to their edges. */
+/** The stretches of time for which a page has the profile: slices of time, or else the phases. A free selection of time
+ * snaps to their edges. */
 import { entry } from "./data";
-import { stamp, words } from "./format";
+import { exact, instructions, stamp, time, words } from "./format";
 import type { Selection } from "./selection";
+import type { Range } from "./slices";
 import { visible } from "./text";
 import type { PageData } from "./types";
 
@@ -9,6 +11,8 @@ import type { PageData } from "./types";
 export interface Scope {
   /** The phases that are counted; null for the whole boot. */
   phases: string[] | null;
+  /** The slices that are counted instead of phases. */
+  slices: Range | null;
   /** What is counted, in words. */
   text: string;
 }
@@ -48,15 +52,26 @@ export function snapped(all: Cut[], [from, to]: readonly [number, number]): Cut[
 /** What the reader's choice counts. */
 export function scopeOf(data: PageData, selection: Selection): Scope {
   const { phase, stretch } = selection;
+  if (stretch && data.sliced) {
+    const { sliced } = data;
+    const range = sliced.snapped(stretch);
+    const { instructions: executed, idle } = sliced.sums(range);
+    const slices = range[1] - range[0] + 1;
+    const several = slices === 1 ? "1 slice of time" : `${exact(slices)} slices of time`;
+    const edges = `${stamp(sliced.start(range[0]))} to ${stamp(sliced.about.end_ns[range[1]] ?? 0)} s`;
+    const figures = `${instructions(executed)} instructions and ${time(idle)} idle`;
+    const text = `${several}, ${edges}, exactly (${figures}): the selection, at the nearest edges`;
+    return { phases: null, slices: range, text };
+  }
   if (stretch) {
     const chosen = snapped(cuts(data), stretch);
     const [first, last] = [chosen[0], chosen.at(-1)];
     if (first && last) {
       const names = first === last ? `the phase ${words(first.name)}` : `${chosen.length} phases`;
       const text = `${names}, ${stamp(first.from)} to ${stamp(last.to)} s: the selection, at the edges of phases`;
-      return { phases: chosen.map((cut) => cut.name), text: visible(text) };
+      return { phases: chosen.map((cut) => cut.name), slices: null, text: visible(text) };
     }
   }
-  if (phase !== null) return { phases: [phase], text: `the phase ${visible(words(phase))}` };
-  return { phases: null, text: "the whole boot" };
+  if (phase !== null) return { phases: [phase], slices: null, text: `the phase ${visible(words(phase))}` };
+  return { phases: null, slices: null, text: "the whole boot" };
 }

@@ -32,10 +32,10 @@ class CallTree implements IcicleModel<Frame> {
   }
 
   frames(): Frame | null {
-    const { phases } = treeScope(this.#data, this.#selection);
-    const key = JSON.stringify([this.#selection.tree, phases]);
+    const { phases, slices } = treeScope(this.#data, this.#selection);
+    const key = JSON.stringify([this.#selection.tree, phases, slices]);
     if (key !== this.#measured) {
-      this.#measures = measure(this.#data, phases);
+      this.#measures = measure(this.#data, phases, slices);
       this.#measured = key;
     }
     return frames(this.#data, this.#measures, this.#selection.unit);
@@ -109,7 +109,9 @@ function legend(data: PageData): HTMLElement {
 
 /** What is counted; processes are not divided by time. */
 function treeScope(data: PageData, selection: Selection): Scope {
-  return selection.tree === "processes" ? { phases: null, text: "the whole boot" } : scopeOf(data, selection);
+  return selection.tree === "processes"
+    ? { phases: null, slices: null, text: "the whole boot" }
+    : scopeOf(data, selection);
 }
 
 /** The trees of a boot, each as the page's data with that tree as their call tree. */

@@ -7,8 +7,10 @@ import { amount, exact, share, timeName, type Unit } from "./format";
 import { kindFill, kindTitle, swatch } from "./palette";
 import { meter } from "./phases";
 import type { Selection } from "./selection";
+import type { Range } from "./slices";
 import { DataTable, type TableColumn } from "./table";
 import { visible } from "./text";
+import { measure } from "./tree";
 import type { FunctionColumns, PageData } from "./types";
 
 interface Row {
@@ -60,6 +62,53 @@ function together(all: Row[]): Row[] {
   return [...found.values()];
 }
 
+/** Rows of slices of time. Which callee is the largest there is not known. */
+function inSlices(data: PageData, range: Range): Row[] {
+  const { sliced } = data;
+  if (!sliced) return [];
+  const all = rows(data, data.functions);
+  const { idle } = sliced.sums(range);
+  const { idle_function, idle_functions } = sliced.about;
+  return [...sliced.functions(range)].flatMap(([i, own]) => {
+    const row = i === all.length ? smaller(sliced.about.smaller) : all[i];
+    if (!row) return [];
+    const total = sliced.time(own.total) + (idle_functions.includes(i) ? idle : 0);
+    const self = sliced.time(own.self) + (i === idle_function ? idle : 0);
+    return {
+      ...row,
+      count: own.count,
+      total: { instructions: own.total, time: total },
+      self: { instructions: own.self, time: self },
+      maxSub: "",
+      maxSubCount: null,
+    };
+  });
+}
+
+/** The row of all functions that have none of their own in slices of time. */
+function smaller(functions: number): Row {
+  const nothing = { instructions: null, time: null };
+  const name = `(${exact(functions)} smaller functions)`;
+  return { name, kind: "folded", count: 0, total: nothing, self: nothing, maxSub: "", maxSubCount: null, machine: "" };
+}
+
+/** For scripts: what a selection of time counts, and the functions in it. */
+function between(data: PageData, from: number, to: number) {
+  const { sliced } = data;
+  if (!sliced) return null;
+  const range = sliced.snapped([from, to]);
+  const { instructions, idle } = sliced.sums(range);
+  const measures = measure(data, null, range);
+  return {
+    start_ns: sliced.start(range[0]),
+    end_ns: sliced.about.end_ns[range[1]] ?? 0,
+    instructions,
+    idle_ns: idle,
+    functions: inSlices(data, range),
+    nodes: { calls: [...measures.calls], instructions: [...measures.self.instructions], time: [...measures.self.time] },
+  };
+}
+
 function average(row: Row, unit: Unit): number | null {
   const total = row.total[unit];
   return total === null || row.count === 0 ? null : total / row.count;
@@ -68,7 +117,8 @@ function average(row: Row, unit: Unit): number | null {
 export function functionsSection(data: PageData, selection: Selection): HTMLElement | null {
   if (data.functions.name.length === 0) return null;
   const chosen = (): Row[] => {
-    const { phases } = scopeOf(data, selection);
+    const { phases, slices } = scopeOf(data, selection);
+    if (slices !== null) return inSlices(data, slices);
     if (phases === null) return rows(data, data.functions);
     const each = phases.map((phase) => rows(data, entry(data.phase_functions, phase)));
     return each.length === 1 ? (each[0] ?? []) : together(each.flat());
@@ -155,7 +205,8 @@ export function functionsSection(data: PageData, selection: Selection): HTMLElem
     table.setRows([...shown]);
   });
   const lead = "Every function that ran, over all the paths to it. Click a head to sort; Local adds up to the whole.";
-  return section("functions", "Functions", lead, unitNote, table.element);
+  const element = section("functions", "Functions", lead, unitNote, table.element);
+  return Object.assign(element, { firstlight: { between: (from: number, to: number) => between(data, from, to) } });
 }
 
 /** The marker of what the emulated machine adds; no column where it adds to no function. */

@@ -1,6 +1,7 @@
 /** The calling-context tree of the whole boot or of one phase, with totals, as the flame graph takes it. */
 import { entry } from "./data";
 import type { Unit } from "./format";
+import type { Range } from "./slices";
 import { visible } from "./text";
 import type { PageData } from "./types";
 
@@ -12,7 +13,7 @@ export interface Frame {
   children: Frame[];
 }
 
-/** Calls, self and totals of every node, in both units, for one choice of phases. */
+/** Calls, self and totals of every node, in both units, for one choice of phases or slices of time. */
 export interface Measures {
   calls: Float64Array;
   self: Record<Unit, Float64Array>;
@@ -20,7 +21,7 @@ export interface Measures {
 }
 
 /** Totals are self plus the children's totals: they add up by construction, in phases as in the whole boot. */
-export function measure(data: PageData, phases: string[] | null): Measures {
+export function measure(data: PageData, phases: string[] | null, slices: Range | null = null): Measures {
   const { parent, calls, self_instructions, self_ns } = data.tree;
   const size = parent.length;
   const own: Measures = {
@@ -34,7 +35,9 @@ export function measure(data: PageData, phases: string[] | null): Measures {
     own.self.instructions[node] = (own.self.instructions[node] ?? 0) + executed;
     own.self.time[node] = (own.self.time[node] ?? 0) + (ns ?? 0);
   };
-  if (phases === null) {
+  if (slices !== null) {
+    data.sliced?.eachNode(slices, put);
+  } else if (phases === null) {
     for (let i = 0; i < size; i++) put(i, calls[i] ?? 0, self_instructions[i] ?? 0, self_ns[i] ?? null);
   } else {
     for (const phase of phases) {

@@ -1,6 +1,7 @@
 /** The types of what the report carries. `docs/design/report-page.md` is the specification. */
 
 import type { TableData } from "./data_table";
+import type { Slices, SlicesDescription } from "./slices";
 import type { TimelineDescription } from "./timeline/data";
 import type { Timing } from "./timing";
 
@@ -188,6 +189,10 @@ export interface PageData {
   phase_tree: Record<string, PhaseTree>;
   process_tree: ProcessTree;
   user_functions: UserFunctions;
+  /** Null where the boot has none. */
+  slices: SlicesDescription | null;
+  /** The same with their columns, when the page has read them. */
+  sliced?: Slices;
   functions: FunctionColumns;
   phase_functions: Record<string, FunctionColumns>;
   /** What the emulated machine adds; null of a boot that was not recorded exactly. */

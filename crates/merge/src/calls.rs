@@ -25,7 +25,7 @@ pub fn chosen<'a>(pieces: &'a [AlignedRecord<'a>]) -> Option<(&'a AlignedRecord<
 /// When they cannot be written.
 pub fn write_calls(calls: Option<&Calls>, bundle: &Path) -> Result<usize, MergeError> {
     let Some(calls) = calls else {
-        write_empty(&["calls", "phase_calls"], bundle)?;
+        write_empty(&["calls", "phase_calls", "slices", "slice_calls"], bundle)?;
         return Ok(0);
     };
     let nodes = &calls.nodes;
@@ -64,6 +64,6 @@ pub fn write_calls(calls: Option<&Calls>, bundle: &Path) -> Result<usize, MergeE
         ])?;
     }
     table.close()?;
-    write_empty(&["phase_calls"], bundle)?;
+    write_empty(&["phase_calls", "slices", "slice_calls"], bundle)?;
     Ok(nodes.len())
 }

@@ -47,10 +47,27 @@ pub fn bundle_kd(
         None => Ok(tree.table(&tree.nodes, wanted.as_deref(), per_caller)),
         Some(phase) => {
             let mut phases = PhaseCalls::read(bundle)?;
-            let nodes = tree.in_phase(&phases.take(phase)?)?;
+            let nodes = tree.in_part(&phases.take(phase)?, "phase_calls")?;
             Ok(tree.table(&nodes, wanted.as_deref(), per_caller))
         }
     }
+}
+
+/// The kd table of what the nodes of the bundle's tree did in a part of the boot, as [`bundle_kd`] gives it for the whole.
+///
+/// # Errors
+///
+/// As [`bundle_kd`]; [`ModelError::Inconsistent`] for a node that the tree does not have.
+pub fn part_kd(
+    bundle: &Path,
+    rows: &[PartRow],
+    under: Option<&str>,
+    per_caller: bool,
+    parts: Parts,
+) -> Result<BundleKd, ModelError> {
+    let tree = Tree::read(bundle, parts)?;
+    let wanted = under.map(|name| tree.rows_called(name)).transpose()?;
+    Ok(tree.table(&tree.in_part(rows, "slice_calls")?, wanted.as_deref(), per_caller))
 }
 
 /// The kd tables of every phase that the bundle's tables know, in the order of their names, reading them once.
@@ -63,8 +80,76 @@ pub fn phase_kds(bundle: &Path, parts: Parts) -> Result<Vec<(String, BundleKd)>,
     PhaseCalls::read(bundle)?
         .0
         .into_iter()
-        .map(|(phase, rows)| Ok((phase, tree.table(&tree.in_phase(&rows)?, None, false))))
+        .map(|(phase, rows)| Ok((phase, tree.table(&tree.in_part(&rows, "phase_calls")?, None, false))))
         .collect()
+}
+
+/// What one row of the kd table did in one slice of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SliceFunction {
+    /// The slice.
+    pub slice: i64,
+    /// The row, as an index into the names.
+    pub row: usize,
+    /// Entries.
+    pub count: u64,
+    /// Instructions of it and of all that it called; those of a recursion once.
+    pub total_instructions: u64,
+    /// Instructions of its own.
+    pub self_instructions: u64,
+}
+
+/// Count, total and self of every function in every slice of time where one of them is not zero; the names of the rows first.
+///
+/// # Errors
+///
+/// As [`bundle_kd`]; [`ModelError::Inconsistent`] for a row whose node the tree does not have.
+pub fn slice_functions(bundle: &Path, parts: Parts) -> Result<(Vec<RowName>, Vec<SliceFunction>), ModelError> {
+    let tree = Tree::read(bundle, parts)?;
+    let outermost = tree.outermost();
+    let wrong = || ModelError::Inconsistent("slice_calls");
+    let columns = read("slice_calls", bundle)?;
+    let [Values::Int64(slices), Values::Int64(nodes), Values::Int64(calls), Values::Int64(own)] = columns.as_slice()
+    else {
+        return Err(wrong());
+    };
+    let empty =
+        |slice: i64, row: usize| SliceFunction { slice, row, count: 0, total_instructions: 0, self_instructions: 0 };
+    let mut all = Vec::new();
+    // Of every row the place of its last sum, which may be of an earlier slice.
+    let mut places = vec![usize::MAX; tree.rows.len()];
+    for (((slice, number), calls), own) in slices.iter().zip(nodes).zip(calls).zip(own) {
+        let slice = slice.ok_or_else(wrong)?;
+        let mut place = number.and_then(|number| usize::try_from(number).ok()).ok_or_else(wrong)?;
+        let (calls, own) = (count(*calls), count(*own));
+        let mut node = tree.nodes.get(place).ok_or_else(wrong)?;
+        let mut of = |row: usize, count: u64, total: u64, own: u64| {
+            let Some(at) = places.get_mut(row) else { return };
+            if all.get(*at).is_none_or(|known: &SliceFunction| known.slice != slice) {
+                *at = all.len();
+                all.push(empty(slice, row));
+            }
+            if let Some(sum) = all.get_mut(*at) {
+                sum.count += count;
+                sum.total_instructions += total;
+                sum.self_instructions += own;
+            }
+        };
+        let entries = if tree.parts.get(place) == Some(&true) { 0 } else { calls };
+        of(node.row, entries, 0, own);
+        while own > 0 {
+            if outermost.get(place) == Some(&true) {
+                of(node.row, 0, own, 0);
+            }
+            if place == 0 {
+                break;
+            }
+            place = node.parent;
+            node = tree.nodes.get(place).ok_or_else(wrong)?;
+        }
+    }
+    all.retain(|row| row.count > 0 || row.total_instructions > 0);
+    Ok((tree.rows, all))
 }
 
 struct Tree {
@@ -119,9 +204,19 @@ impl Tree {
         Ok(Self { nodes, rows, parts, instructions: own.iter().any(Option::is_some) })
     }
 
-    /// The nodes with what they did in one phase only.
-    fn in_phase(&self, rows: &[PhaseRow]) -> Result<Vec<KdNode>, ModelError> {
-        // In which phase an entry was doubtful is not recorded.
+    /// Which nodes are not below one of the same row.
+    fn outermost(&self) -> Vec<bool> {
+        let above = |place: usize| {
+            let parent = |place: &usize| self.nodes.get(*place).map(|node| node.parent).filter(|_| *place > 0);
+            std::iter::successors(parent(&place), parent)
+        };
+        let row = |place: usize| self.nodes.get(place).map(|node| node.row);
+        (0..self.nodes.len()).map(|place| above(place).all(|parent| row(parent) != row(place))).collect()
+    }
+
+    /// The nodes with what they did in one part of the boot only, as this table has it.
+    fn in_part(&self, rows: &[PartRow], table: &'static str) -> Result<Vec<KdNode>, ModelError> {
+        // When an entry was doubtful is not recorded.
         let empty = |node: &KdNode| KdNode {
             calls: 0,
             self_instructions: 0,
@@ -131,7 +226,7 @@ impl Tree {
         };
         let mut nodes: Vec<KdNode> = self.nodes.iter().map(empty).collect();
         for row in rows {
-            let wrong = || ModelError::Inconsistent("phase_calls");
+            let wrong = || ModelError::Inconsistent(table);
             let number = row.node.ok_or_else(wrong)?;
             let node = nodes.get_mut(number).ok_or_else(wrong)?;
             if self.parts.get(number) == Some(&false) {
@@ -185,16 +280,21 @@ impl Tree {
     }
 }
 
-/// What one node did by itself in one phase.
-struct PhaseRow {
-    node: Option<usize>,
-    calls: u64,
-    own: u64,
-    own_ns: Option<i64>,
+/// What one node did by itself in a part of the boot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PartRow {
+    /// Its number; nothing is no node.
+    pub node: Option<usize>,
+    /// Entries.
+    pub calls: u64,
+    /// Instructions of its own.
+    pub own: u64,
+    /// Nanoseconds of its own, where they are known.
+    pub own_ns: Option<i64>,
 }
 
 /// The table `phase_calls`, by phase.
-struct PhaseCalls(BTreeMap<String, Vec<PhaseRow>>);
+struct PhaseCalls(BTreeMap<String, Vec<PartRow>>);
 
 impl PhaseCalls {
     fn read(bundle: &Path) -> Result<Self, ModelError> {
@@ -204,9 +304,9 @@ impl PhaseCalls {
         else {
             return Err(ModelError::Inconsistent("phase_calls"));
         };
-        let mut rows: BTreeMap<String, Vec<PhaseRow>> = BTreeMap::new();
+        let mut rows: BTreeMap<String, Vec<PartRow>> = BTreeMap::new();
         for ((((number, phase), calls), own), own_ns) in numbers.iter().zip(phases).zip(calls).zip(own).zip(own_ns) {
-            let row = PhaseRow {
+            let row = PartRow {
                 node: number.and_then(|number| usize::try_from(number).ok()),
                 calls: count(*calls),
                 own: count(*own),
@@ -222,7 +322,7 @@ impl PhaseCalls {
         Ok(Self(rows))
     }
 
-    fn take(&mut self, phase: &str) -> Result<Vec<PhaseRow>, ModelError> {
+    fn take(&mut self, phase: &str) -> Result<Vec<PartRow>, ModelError> {
         self.0.remove(phase).ok_or_else(|| ModelError::NotFound { kind: "phase", name: phase.to_owned() })
     }
 }

@@ -140,7 +140,10 @@ impl<I: Isa> Session<I> {
             ClockChoice::Counted => Clock::counted(config.icount_shift),
         };
         let marks = config.marks.iter().map(|at| (at.mark.clone(), at.function.clone())).collect();
-        let tracker = Tracker::new(&symbols, Watch { marks, ready: config.ready.function.clone() });
+        let tracker = Tracker::new(
+            &symbols,
+            Watch { marks, ready: config.ready.function.clone(), icount_shift: config.icount_shift },
+        );
         let console = Console::new(config.console.as_deref(), pattern);
         let asks = config.asks.as_ref().map(|asked| Asks::new(CPU, asked, &symbols)).transpose();
         Ok((api, clock, symbols, tracker, console, asks.map_err(ConfigError::Asks)?))

@@ -108,6 +108,10 @@ pub fn regroup(recording: &mut Recording, row: impl Fn(&Node) -> Option<(Functio
         phase.calls = if is_kept(phase.node) { phase.calls } else { 0 };
         phase.node = moved[phase.node as usize];
     }
+    for row in recording.slices.iter_mut().flat_map(|slice| &mut slice.rows) {
+        row.calls = if is_kept(row.node) { row.calls } else { 0 };
+        row.node = moved[row.node as usize];
+    }
     recording.doubtful.retain(|(node, _)| is_kept(*node));
     for (node, _) in &mut recording.doubtful {
         *node = moved[*node as usize];

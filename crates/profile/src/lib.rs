@@ -12,6 +12,7 @@ pub mod initcalls;
 pub mod instant;
 pub mod kd;
 pub mod recording;
+pub mod slices;
 pub mod snapshot;
 pub mod symbols;
 pub mod tracker;

@@ -1,14 +1,15 @@
 //! What a recording holds when it is over, and the file it is kept in.
 
 pub use crate::instant::Instant;
+use crate::slices::Slice;
 use crate::tree::{FunctionId, Node, NodeId};
 use crate::userspace::{Spent, Userspace};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const MAGIC: &[u8; 6] = b"FLPROF";
 // After the version byte: one zstd frame of what the second has as it is.
-const PACKED: u8 = 7;
-pub(crate) const PLAIN: u8 = 8;
+const PACKED: u8 = 9;
+pub(crate) const PLAIN: u8 = 10;
 // A profile is a few megabytes; a file that claims more than this is not one.
 const LARGEST_BYTES: usize = 1 << 30;
 
@@ -250,6 +251,8 @@ pub struct Recording {
     pub nodes: Vec<Node>,
     /// What each node did in each phase, where that is not zero.
     pub phases: Vec<PhaseRow>,
+    /// What each node did in each slice of time, where that is not zero.
+    pub slices: Vec<Slice>,
     /// The marks, in order of time.
     pub marks: Vec<Mark>,
     /// The initcalls, in order of entry.
@@ -335,6 +338,8 @@ impl Recording {
             .phases
             .iter()
             .all(|row| (row.node as usize) < self.nodes.len() && (row.mark as usize) < self.marks.len());
+        let sliced = self.slices.iter().flat_map(|slice| &slice.rows);
+        let rows = rows && sliced.into_iter().all(|row| (row.node as usize) < self.nodes.len());
         let spans = self.spans.iter().all(|span| (span.function as usize) < functions);
         let tasks = self.running.user.len();
         let named = self.running.names.iter().all(|name| (name.task as usize) < tasks);

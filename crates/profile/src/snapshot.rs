@@ -4,6 +4,7 @@
 use crate::recording::{
     Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, RecordingError, Running, Span, State, MAGIC, PLAIN,
 };
+use crate::slices::SlicesSoFar;
 use crate::tree::{CallTree, FunctionId, Node, NodeId};
 use crate::userspace::Userspace;
 use serde::{Serialize, Serializer};
@@ -25,6 +26,7 @@ pub struct Snapshot<'t> {
     pub(crate) functions: Vec<&'t Function>,
     pub(crate) nodes: Nodes<'t>,
     pub(crate) phases: &'t [PhaseRow],
+    pub(crate) slices: SlicesSoFar<'t>,
     pub(crate) marks: &'t [Mark],
     pub(crate) spans: Vec<Span>,
     pub(crate) lines: &'t [Line],

@@ -1,5 +1,6 @@
 //! The calling-context tree: one node for each path of calls from the root.
 
+use crate::slices::NodeRow;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +96,9 @@ struct Latest([(FunctionId, NodeId); REMEMBERED]);
 // A boot to a login prompt has a third of a million contexts.
 const EXPECTED_NODES: usize = 1 << 19;
 
+// Nodes that share a note of whether one of them changed: a cut looks at those alone.
+const BLOCK: usize = 64;
+
 const UNTOUCHED: Counts = Counts { calls: 0, self_instructions: 0 };
 const CHILDLESS: Latest = Latest([(0, ROOT); REMEMBERED]);
 
@@ -115,6 +119,8 @@ pub struct CallTree {
     places: Vec<(NodeId, FunctionId, Kind)>,
     // The children that their parents have forgotten.
     others: FxHashMap<(NodeId, FunctionId), NodeId>,
+    // Of every block of nodes, whether one of them changed since [`Self::settle`].
+    changed: Vec<bool>,
 }
 
 impl CallTree {
@@ -126,7 +132,9 @@ impl CallTree {
             latest: Vec::with_capacity(EXPECTED_NODES),
             places: Vec::with_capacity(EXPECTED_NODES),
             others: FxHashMap::default(),
+            changed: Vec::with_capacity(EXPECTED_NODES / BLOCK),
         };
+        tree.changed.push(true);
         tree.counts.push(Counts { calls: 1, ..UNTOUCHED });
         tree.latest.push(CHILDLESS);
         tree.places.push((ROOT, root, Kind::Root));
@@ -162,6 +170,9 @@ impl CallTree {
 
     fn add(&mut self, parent: NodeId, function: FunctionId, kind: Kind) -> NodeId {
         let node = self.places.len() as NodeId;
+        if self.places.len() / BLOCK >= self.changed.len() {
+            self.changed.push(true);
+        }
         self.counts.push(UNTOUCHED);
         self.latest.push(CHILDLESS);
         self.places.push((parent, function, kind));
@@ -172,6 +183,7 @@ impl CallTree {
     #[inline]
     pub fn enter(&mut self, node: NodeId) {
         self.counts[node as usize].calls += 1;
+        self.changed[node as usize / BLOCK] = true;
     }
 
     /// Adds entries of `node`, and instructions that it executed itself.
@@ -180,6 +192,36 @@ impl CallTree {
         let counts = &mut self.counts[node as usize];
         counts.calls += entries;
         counts.self_instructions += instructions;
+        self.changed[node as usize / BLOCK] = true;
+    }
+
+    /// What the nodes did since [`Self::settle`] left their figures in `before`, where that is not zero.
+    pub(crate) fn changed_since<'t>(&'t self, before: &'t [(u64, u64)]) -> impl Iterator<Item = NodeRow> + 't {
+        self.changed_nodes().filter_map(|node| {
+            let Counts { calls, self_instructions } = self.counts[node];
+            let (calls_before, own_before) = before.get(node).copied().unwrap_or_default();
+            let row = NodeRow {
+                node: node as NodeId,
+                calls: calls - calls_before,
+                self_instructions: self_instructions - own_before,
+            };
+            (row.calls > 0 || row.self_instructions > 0).then_some(row)
+        })
+    }
+
+    /// Keeps the figures of the nodes: what they do from here on is a change.
+    pub(crate) fn settle(&mut self, before: &mut Vec<(u64, u64)>) {
+        before.resize(self.len(), (0, 0));
+        for node in self.changed_nodes() {
+            let Counts { calls, self_instructions } = self.counts[node];
+            before[node] = (calls, self_instructions);
+        }
+        self.changed.fill(false);
+    }
+
+    fn changed_nodes(&self) -> impl Iterator<Item = usize> + '_ {
+        let blocks = self.changed.iter().enumerate().filter(|(_, changed)| **changed);
+        blocks.flat_map(|(block, _)| block * BLOCK..((block + 1) * BLOCK).min(self.counts.len()))
     }
 
     /// The counts of `node`, and where the next call from it will look first.

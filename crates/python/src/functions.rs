@@ -3,7 +3,7 @@
 use crate::errors::unreadable;
 use crate::frame::{counts, frame, integers, texts};
 use firstlight_model::folding::{Parts, Tree, COLUMNS};
-use firstlight_model::kd::{bundle_kd, phase_kds, BundleKd};
+use firstlight_model::kd::{bundle_kd, part_kd, phase_kds, slice_functions as functions_by_slice, BundleKd, PartRow};
 use firstlight_model::ModelError;
 use firstlight_schema::interned::read;
 use pyo3::prelude::*;
@@ -22,6 +22,48 @@ pub fn kd_table(
 ) -> PyResult<PyRecordBatch> {
     let table = py.detach(|| bundle_kd(&bundle, phase, under, per_caller, parts(raw_names)));
     kd_frame(&table.map_err(|error| unreadable(&error, &bundle.display()))?)
+}
+
+/// `firstlight_model::kd::part_kd`: the rows are node, calls, instructions and nanoseconds of its own.
+#[pyfunction]
+pub fn part_kd_table(
+    py: Python<'_>,
+    bundle: PathBuf,
+    rows: Vec<(i64, i64, i64, Option<i64>)>,
+    under: Option<&str>,
+    per_caller: bool,
+    raw_names: bool,
+) -> PyResult<PyRecordBatch> {
+    let count = |figure: i64| u64::try_from(figure).unwrap_or(0);
+    let row = |(node, calls, own, own_ns): (i64, i64, i64, Option<i64>)| PartRow {
+        node: usize::try_from(node).ok(),
+        calls: count(calls),
+        own: count(own),
+        own_ns,
+    };
+    let rows: Vec<PartRow> = rows.into_iter().map(row).collect();
+    let table = py.detach(|| part_kd(&bundle, &rows, under, per_caller, parts(raw_names)));
+    kd_frame(&table.map_err(|error| unreadable(&error, &bundle.display()))?)
+}
+
+/// `firstlight_model::kd::slice_functions`: the names of the rows, and what each did in each slice.
+#[pyfunction]
+pub fn slice_functions(py: Python<'_>, bundle: PathBuf, raw_names: bool) -> PyResult<(PyRecordBatch, PyRecordBatch)> {
+    let found = py.detach(|| functions_by_slice(&bundle, parts(raw_names)));
+    let (names, rows) = found.map_err(|error| unreadable(&error, &bundle.display()))?;
+    let names = frame(vec![
+        ("function", texts(names.iter().map(|name| Some(name.0.as_str())))),
+        ("module", texts(names.iter().map(|name| name.1.as_deref()))),
+        ("kind", texts(names.iter().map(|name| Some(name.2.as_str())))),
+    ])?;
+    let rows = frame(vec![
+        ("slice", integers(rows.iter().map(|row| row.slice))),
+        ("row", counts(rows.iter().map(|row| Some(row.row as u64)))),
+        ("count", counts(rows.iter().map(|row| Some(row.count)))),
+        ("total_instructions", counts(rows.iter().map(|row| Some(row.total_instructions)))),
+        ("self_instructions", counts(rows.iter().map(|row| Some(row.self_instructions)))),
+    ])?;
+    Ok((names, rows))
 }
 
 /// `firstlight_model::kd::phase_kds`: for every phase its table.

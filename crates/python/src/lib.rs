@@ -19,7 +19,7 @@ mod _core {
         export_folded, export_perfetto, span_lanes, weighted_stacks, Lane, Lanes, LeftOut, Stacks, Trace,
     };
     #[pymodule_export]
-    use crate::functions::{folded_calls, kd_table, phase_kd_tables, whole_name};
+    use crate::functions::{folded_calls, kd_table, part_kd_table, phase_kd_tables, slice_functions, whole_name};
     #[pymodule_export]
     use crate::import::{add_console, add_units, record_formats, Pattern, Records};
     #[pymodule_export]

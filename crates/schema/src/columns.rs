@@ -45,7 +45,7 @@ macro_rules! columns {
 }
 
 /// Name and columns of every table.
-pub const TABLES: [(&str, &[ColumnSchema]); 18] = [
+pub const TABLES: [(&str, &[ColumnSchema]); 20] = [
     (
         "marks",
         columns![
@@ -70,6 +70,8 @@ pub const TABLES: [(&str, &[ColumnSchema]); 18] = [
         ],
     ),
     ("phase_calls", columns![node: int, phase: text, calls: int, self_instructions: maybe_int, self_ns: maybe_int]),
+    ("slices", columns![slice: int, start_ns: int, end_ns: int, instructions: int, idle_ns: int]),
+    ("slice_calls", columns![slice: int, node: int, calls: int, self_instructions: int]),
     (
         "log",
         columns![

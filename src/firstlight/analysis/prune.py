@@ -34,6 +34,7 @@ def context_tree(
     unit: Unit = "time",
     min_share: float = 0.01,
     raw_names: bool = False,
+    between: tuple[int, int] | None = None,
 ) -> list[ContextRow]:
     """Walk the calling-context tree from its root, the largest callee first.
 
@@ -45,6 +46,7 @@ def context_tree(
     :param unit: nanoseconds of the boot's clock, or instructions.
     :param min_share: the least share, from 0 to 1, of all that is walked.
     :param raw_names: split-off parts of functions (`f.cold`) stand apart.
+    :param between: only what ran between two instants, in nanoseconds: in the slices between the edges nearest to them.
     :raises firstlight.errors.BundleError: when the boot has no profile, or does not know the phase or the function.
 
     >>> import firstlight
@@ -57,7 +59,7 @@ def context_tree(
         phase = boot.check_phase(phase)
     if under is not None:
         boot.check_function(under, raw_names)
-    tree = _Tree(_own(boot, phase, unit, raw_names))
+    tree = _Tree(_own(boot, phase, unit, raw_names, between))
     roots = [0] if under is None else tree.outermost(under)
     least = min_share * sum(tree.totals[node] for node in roots)
     rows: list[ContextRow] = []
@@ -81,11 +83,13 @@ def context_tree(
     return rows
 
 
-def _own(boot: Boot, phase: str | None, unit: Unit, raw_names: bool) -> pl.DataFrame:
-    """The nodes with their calls and what they did by themselves, in the phase or in the whole boot."""
+def _own(boot: Boot, phase: str | None, unit: Unit, raw_names: bool, between: tuple[int, int] | None) -> pl.DataFrame:
+    """The nodes with their calls and what they did by themselves, in a part or in the whole boot."""
     own = "self_ns" if unit == "time" else "self_instructions"
     calls = boot.calls(raw_names)
-    if phase is None:
+    if between is not None:
+        figures = boot.interval_calls(*between, raw_names=raw_names).select("node", "calls", own=pl.col(own))
+    elif phase is None:
         figures = calls.select("node", "calls", own=pl.col(own))
     else:
         there = boot.phase_calls(raw_names).filter(pl.col("phase") == phase)

@@ -429,6 +429,7 @@ class Boot(BundleBoot):
         limit: int | None = None,
         per_caller: bool = False,
         raw_names: bool = False,
+        between: tuple[int, int] | None = None,
     ) -> Selection:
         """The function profile in the kd table's columns: the rows `shown` and those `left_out`.
 
@@ -439,6 +440,7 @@ class Boot(BundleBoot):
         :param limit: maximum number of rows to show; by default all.
         :param per_caller: Max-sub by the time under its caller.
         :param raw_names: parts that a compiler split off a function (`f.cold`) stand apart.
+        :param between: only what ran between two instants, in nanoseconds: in the slices of :meth:`interval`.
 
         >>> import firstlight
         >>> firstlight.open(bundle).function_profile(sort="self", limit=3).shown.height
@@ -446,7 +448,7 @@ class Boot(BundleBoot):
         """
         from firstlight.analysis.functions import select
 
-        table = self.functions(phase, under, per_caller=per_caller, raw_names=raw_names)
+        table = self.functions(phase, under, per_caller=per_caller, raw_names=raw_names, between=between)
         return select(table, sort, unit, limit)
 
     def context_tree(
@@ -457,6 +459,7 @@ class Boot(BundleBoot):
         unit: Unit = "time",
         min_share: float = 0.01,
         raw_names: bool = False,
+        between: tuple[int, int] | None = None,
     ) -> list[ContextRow]:
         """The calling-context tree as a walk; callees below a share stand together in one row.
 
@@ -465,6 +468,7 @@ class Boot(BundleBoot):
         :param unit: what shares are of: `time` or `instructions`.
         :param min_share: the least share of the whole, from 0 to 1, that has a row of its own.
         :param raw_names: parts that a compiler split off a function (`f.cold`) stand apart.
+        :param between: only what ran between two instants, in nanoseconds: in the slices of :meth:`interval`.
 
         >>> import firstlight
         >>> firstlight.open(bundle).context_tree(min_share=0.5)[0].depth
@@ -472,7 +476,7 @@ class Boot(BundleBoot):
         """
         from firstlight.analysis.prune import context_tree
 
-        return context_tree(self, phase, under, unit, min_share, raw_names)
+        return context_tree(self, phase, under, unit, min_share, raw_names, between)
 
     def machine_costs(self) -> MachineCosts | None:
         """What of the boot the emulated machine costs, by the known entries; nothing without a profile."""

@@ -13,9 +13,10 @@ from firstlight.bundle.digests import check_digest
 from firstlight.bundle.folding import SHARED_NAME, Folding
 from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.older import phase_among
+from firstlight.bundle.slices import Interval, interval_calls, snapped
 from firstlight.bundle.sums import SUMMED, check_sums
 from firstlight.bundle.tables import read_table
-from firstlight.errors import BundleError
+from firstlight.errors import BundleError, UsageError
 from firstlight.suggest import unknown_name
 
 _LARGEST_KEPT = 1 << 30
@@ -170,7 +171,78 @@ class Boot:
         :param raw_names: for the nodes of the tree as it is recorded, see :meth:`calls`.
         """
         raw = self.table("phase_calls")
-        return raw if raw_names else self._folded(self.table("calls")).phase_calls(raw)
+        return raw if raw_names else self._folded(self.table("calls")).part_calls(raw)
+
+    def slices(self) -> pl.DataFrame:
+        """The slices of time that the tree is recorded for; they partition the boot. Columns as the format has them.
+
+        No rows where there are none: of imported boots, of live ones, without a profile, and of older bundles.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.slices()["instructions"].sum() == boot.manifest.totals.instructions
+        True
+        """
+        return self.table("slices")
+
+    def slice_calls(self, raw_names: bool = False) -> pl.DataFrame:
+        """What each node of the tree did by itself in each slice of time; columns as the format has them.
+
+        :param raw_names: for the nodes of the tree as it is recorded, see :meth:`calls`.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> boot.slice_calls()["calls"].sum() == boot.calls()["calls"].sum()
+        True
+        """
+        raw = self.table("slice_calls")
+        return raw if raw_names else self._folded(self.table("calls")).part_calls(raw)
+
+    def interval(self, start_ns: int, end_ns: int) -> Interval:
+        """The slices between the edges nearest to two instants: what figures of a selection of time count.
+
+        It has `start_ns`, `end_ns`, `instructions` and `idle_ns`, exactly, and `first`, `last` and `slices`: which
+        slices it consists of, and how many.
+
+        :param start_ns: an instant, in nanoseconds of the boot's clock.
+        :param end_ns: a later one.
+        :raises UsageError: when the second instant is not after the first.
+        :raises BundleError: when the boot has no slices.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> chosen = boot.interval(0, 50_000_000)
+        >>> chosen.end_ns - chosen.start_ns == chosen.instructions + chosen.idle_ns
+        True
+        """
+        if self.slices().is_empty():
+            self.check_profile()
+            hint = "record it again with this version; `--phase` is there for any profile"
+            raise BundleError("this boot has no slices of time", where=str(self.directory), hint=hint)
+        return snapped(self.slices(), start_ns, end_ns)
+
+    def interval_calls(self, start_ns: int, end_ns: int, raw_names: bool = False) -> pl.DataFrame:
+        """What each node of the tree did by itself in :meth:`interval`.
+
+        Columns: `node`, `calls` (entries in the interval; a call that began before has none), `self_instructions`,
+        `self_ns`. Their sums are those of the interval.
+
+        :param start_ns: an instant, in nanoseconds of the boot's clock.
+        :param end_ns: a later one.
+        :param raw_names: for the nodes of the tree as it is recorded, see :meth:`calls`.
+        :raises UsageError: when the second instant is not after the first.
+        :raises BundleError: when the boot has no slices.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> there = boot.interval_calls(0, 50_000_000)
+        >>> there["self_instructions"].sum() == boot.interval(0, 50_000_000).instructions
+        True
+        """
+        chosen = self.interval(start_ns, end_ns)
+        calls = self.table("calls")
+        sums = interval_calls(self.table("slice_calls"), calls, chosen, self.manifest.clock.icount_shift or 0)
+        return sums if raw_names else self._folded(calls).part_calls(sums).sort("node")
 
     def _folded(self, calls: pl.DataFrame) -> Folding:
         if self._folding is None:
@@ -241,7 +313,12 @@ class Boot:
         return self.table("runs")
 
     def functions(
-        self, phase: str | None = None, under: str | None = None, per_caller: bool = False, raw_names: bool = False
+        self,
+        phase: str | None = None,
+        under: str | None = None,
+        per_caller: bool = False,
+        raw_names: bool = False,
+        between: tuple[int, int] | None = None,
     ) -> pl.DataFrame:
         """The kd table: one row for every function, the largest total first.
 
@@ -253,15 +330,28 @@ class Boot:
         :param under: only what this function did, itself and everything it called.
         :param per_caller: `max_sub` is the callee that took the most time under its caller instead.
         :param raw_names: split-off parts of functions (`f.cold`) are rows of their own.
-        :raises BundleError: when the boot has no profile, or does not know the phase or the function.
+        :param between: only what ran between two instants, in nanoseconds: in the slices of :meth:`interval`.
+        :raises UsageError: when the second instant is not after the first, or a phase was given, too.
+        :raises BundleError: when the boot has no profile or no slices, or does not know the phase or the function.
+
+        >>> import firstlight
+        >>> boot = firstlight.open(bundle)
+        >>> there = boot.functions(between=(0, 50_000_000))
+        >>> there["self_instructions"].sum() == boot.interval(0, 50_000_000).instructions
+        True
         """
-        from firstlight.bundle.functions import kd_table  # the engine is only loaded where it is needed
+        from firstlight.bundle.functions import kd_table, part_kd_table  # the engine is only loaded where it is needed
 
         self.check_profile()
         if phase is not None:
             phase = self.check_phase(phase)
         if under is not None:
             self.check_function(under, raw_names)
+        if between is not None:
+            if phase is not None:
+                raise UsageError("a phase and an interval exclude each other", hint="leave out one of them")
+            rows = self.interval_calls(*between, raw_names=True)
+            return part_kd_table(self.directory, rows, under, per_caller, raw_names)
         if phase is not None:
             self.table("phase_calls")  # the engine reads it by itself: checked here
         return kd_table(self.directory, phase, under, per_caller, raw_names)

@@ -75,19 +75,19 @@ class Folding:
             )
         return self._calls
 
-    def phase_calls(self, raw: pl.DataFrame) -> pl.DataFrame:
-        """The table `phase_calls` for the nodes of the folded tree."""
+    def part_calls(self, raw: pl.DataFrame) -> pl.DataFrame:
+        """What nodes did in parts of the boot, as in `phase_calls` or `slice_calls`, for the folded tree."""
         if self._places is None or raw.is_empty():
             return raw
         place, _ = self._places
         places = pl.DataFrame({"node": self._raw["node"], "place": place, "part": self._part})
+        figures = [name for name in ("self_instructions", "self_ns") if name in raw.columns]
         return (
             raw.join(places, on="node", how="inner", maintain_order="left")
-            .group_by("place", "phase", maintain_order=True)
+            .group_by("place", *(name for name in ("phase", "slice") if name in raw.columns), maintain_order=True)
             .agg(
                 pl.when(~pl.col("part")).then("calls").otherwise(0).sum().alias("calls"),
-                _sum(pl.col("self_instructions"), "self_instructions"),
-                _sum(pl.col("self_ns"), "self_ns"),
+                *(_sum(pl.col(name), name) for name in figures),
             )
             .rename({"place": "node"})
             .select(raw.columns)

@@ -35,6 +35,23 @@ def kd_table(
     return _ordered(pl.DataFrame(_core.kd_table(str(bundle), phase, under, per_caller, raw_names)))
 
 
+def part_kd_table(
+    bundle: Path,
+    rows: pl.DataFrame,
+    under: str | None = None,
+    per_caller: bool = False,
+    raw_names: bool = False,
+) -> pl.DataFrame:
+    """The kd table of what the nodes of the tree did in a part of the boot.
+
+    :param rows: `node`, `calls`, `self_instructions` and `self_ns` of nodes of the tree as it is recorded.
+    :param under: as for :func:`kd_table`, like the others.
+    :raises BundleError: when the tables cannot be read.
+    """
+    given = rows.select("node", "calls", "self_instructions", "self_ns").rows()
+    return _ordered(pl.DataFrame(_core.part_kd_table(str(bundle), given, under, per_caller, raw_names)))
+
+
 def phase_kd_tables(bundle: Path, raw_names: bool = False) -> dict[str, pl.DataFrame]:
     """The kd table of every phase in which anything ran, as :func:`kd_table` gives it; the tables are read once.
 

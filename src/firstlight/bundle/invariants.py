@@ -58,6 +58,8 @@ CHECKS = {
     "thunks_are_no_functions": Check(Concern.FUNCTIONS, Rule.ZERO),
     "entries_counted": Check(Concern.FUNCTIONS, Rule.ZERO),
     "initcalls_entered": Check(Concern.INITCALLS, Rule.ZERO),
+    "slices_sum_to_tree": Check(Concern.FUNCTIONS, Rule.ZERO, of_table="slices"),
+    "slices_sum_to_phases": Check(Concern.FUNCTIONS, Rule.ZERO, of_table="slices"),
     "runs_partition_the_kernel": Check(Concern.EVERYTHING, Rule.RUNS, of_table="runs"),
     "tasks_confirmed": Check(Concern.EVERYTHING, Rule.ZERO, of_table="runs"),
     "modes_partition_the_runs": Check(Concern.PROCESSES, Rule.MODES, of_table="processes"),

@@ -54,6 +54,8 @@ def part_between(boot: Boot, first: str | None = None, last: str | None = None) 
         spans=_within(boot.spans(), start, stop),
         calls=pl.DataFrame(schema=SCHEMAS["calls"]),
         phase_calls=pl.DataFrame(schema=SCHEMAS["phase_calls"]),
+        slices=pl.DataFrame(schema=SCHEMAS["slices"]),
+        slice_calls=pl.DataFrame(schema=SCHEMAS["slice_calls"]),
         log=boot.log().filter(inside),
         counters=boot.counters().filter(inside),
         threads=boot.threads(),

@@ -110,6 +110,46 @@ def _by_phase(rows: pl.DataFrame, spans: pl.DataFrame) -> str | None:
     return f"the nodes executed {_text(made or 0)} in the phase {phase!r:.60}, and the phase {_text(said)}"
 
 
+def _slices(manifest: Manifest, slices: pl.DataFrame, read: Read) -> str | None:
+    """The slices follow one another from power-on to the end."""
+    if slices.is_empty() or not _holds(manifest, "slices_sum_to_tree"):
+        return None
+    totals = manifest.totals
+    if slices["slice"].to_list() != list(range(slices.height)):
+        return "its slices are not numbered from 0"
+    if slices["start_ns"][0] != 0:
+        return f"the first slice begins at {_text(slices['start_ns'][0])} ns instead of 0"
+    if slices["end_ns"][-1] != totals.virtual_ns:
+        return f"the slices end at {_text(slices['end_ns'][-1])} ns instead of {_text(totals.virtual_ns)}"
+    fault = _chained(slices, slices, "slice") or _negative(slices, ["instructions", "idle_ns"], "slice")
+    return fault or _lengths(manifest, slices, "slice")
+
+
+def _slice_calls(manifest: Manifest, rows: pl.DataFrame, read: Read) -> str | None:
+    """What a node did in all slices is what it did, and what all nodes did in a slice is what was executed in it."""
+    slices = read("slices")
+    if slices.is_empty() and rows.is_empty():
+        return None
+    columns = ["calls", "self_instructions"]
+    fault = _negative(rows, columns, "node") or _sums(rows, dict.fromkeys(columns))
+    if fault is not None or not _holds(manifest, "slices_sum_to_tree", "self_sums_to_executed"):
+        return fault
+    by_node = rows.group_by("node").agg(pl.col(columns).sum())
+    both = read("calls").select("node", *columns).join(by_node, on="node", how="full", suffix="_slices", coalesce=True)
+    for column in columns:
+        wrong = both.filter(pl.col(column).fill_null(0) != pl.col(f"{column}_slices").fill_null(0)).sort("node")
+        if not wrong.is_empty():
+            node, whole, made = wrong.select("node", column, f"{column}_slices").row(0)
+            return f"`{column}` of node {node} is {_text(made or 0)} in all slices, and {_text(whole)} in `calls`"
+    by_slice = rows.group_by("slice").agg(pl.col("self_instructions").sum().alias("made"))
+    each = slices.select("slice", "instructions").join(by_slice, on="slice", how="full", coalesce=True)
+    wrong = each.filter(pl.col("instructions").fill_null(-1) != pl.col("made").fill_null(0)).sort("slice")
+    if wrong.is_empty():
+        return None
+    number, said, made = wrong.row(0)
+    return f"the nodes executed {_text(made or 0)} in slice {number}, and the slice {_text(said)}"
+
+
 def _marks(manifest: Manifest, marks: pl.DataFrame, read: Read) -> str | None:
     """The marks come in order of time, from power-on."""
     times = marks["time_ns"]
@@ -265,6 +305,8 @@ _CHECKS: dict[str, Callable[[Manifest, pl.DataFrame, Read], str | None]] = {
     "spans": _phases,
     "calls": _calls,
     "phase_calls": _phase_calls,
+    "slices": _slices,
+    "slice_calls": _slice_calls,
     "runs": _runs,
     "threads": _threads,
     "processes": _processes,

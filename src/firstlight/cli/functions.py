@@ -24,6 +24,13 @@ def functions(
         str | None, typer.Option(metavar="FUNCTION", help="Show only this function and its callees.")
     ] = None,
     phase: Annotated[str | None, typer.Option(metavar="PHASE", help="Show only this phase.")] = None,
+    between: Annotated[
+        str | None,
+        typer.Option(
+            metavar="START..END",
+            help="Show only what ran in the slices of time nearest to these instants, such as `0.8s..0.9s`.",
+        ),
+    ] = None,
     unit: Annotated[api.FunctionUnit, typer.Option(help="Unit of Time, Average and Local.")] = "time",
     limit: Limit = None,
     tree: Annotated[bool, typer.Option("--tree", help="Show the calling-context tree instead of the table.")] = False,
@@ -85,6 +92,7 @@ def functions(
       firstlight functions a.boot --sort self -n 20
       firstlight functions a.boot --under acpi_init --unit instructions
       firstlight functions a.boot --tree --min-percent 5
+      firstlight functions a.boot --between 0.8s..0.9s --sort self
       firstlight functions a.boot --csv > functions.csv
       firstlight functions a.boot --process systemd-udevd --user -n 20
       firstlight functions kft.boot --columns Fctalsmn
@@ -99,7 +107,7 @@ def functions(
         raise UsageError("`--tree` excludes `-n`", hint="`--min-percent` prunes a tree")
     opened = api.open(boot)
     if process is not None or user:
-        if tree or corrected or raw_names or columns or under is not None or phase is not None:
+        if tree or corrected or raw_names or columns or under is not None or phase is not None or between:
             raise UsageError(
                 "`--process` and `--user` exclude the options of the kernel's calling-context tree",
                 hint="add nothing but `--symbols`, `-n`, `--csv` and `--json`",
@@ -109,7 +117,11 @@ def functions(
         return
     if symbols is not None:
         raise UsageError("`--symbols` is for functions of user mode", hint="add `--user` or `--process P`")
-    of_tree = corrected or tree or raw_names or under is not None or phase is not None or unit == "instructions"
+    if between is not None and phase is not None:
+        raise UsageError("`--between` excludes `--phase`", hint="leave out one of them")
+    instants = None if between is None else parse_between(between)
+    part = (corrected, tree, raw_names, under is not None, phase is not None, instants is not None)
+    of_tree = any(part) or unit == "instructions"
     if columns is not None and of_tree:
         raise UsageError("`--columns` is for kd's own table", hint="leave out what asks for the calling-context tree")
     if not of_tree and opened.kd().height:
@@ -119,10 +131,16 @@ def functions(
         raise UsageError(
             "this boot has no table of kd", hint="`firstlight import` of a function log or a kd table gives one"
         )
-    subject = functions_subject(opened, unit, phase, under)
+    counted = None if instants is None else opened.interval(*instants)
+    subject = functions_subject(opened, unit, phase, under, counted)
     if tree:
         rows = opened.context_tree(
-            phase=phase, under=under, unit=unit, min_share=min_percent / 100, raw_names=raw_names
+            phase=phase,
+            under=under,
+            unit=unit,
+            min_share=min_percent / 100,
+            raw_names=raw_names,
+            between=instants,
         )
         if json:
             print_json([dataclasses.asdict(row) for row in rows])
@@ -132,7 +150,14 @@ def functions(
     if limit is None and not (csv or json):
         limit = 40
     selection = opened.function_profile(
-        phase=phase, under=under, sort=sort, unit=unit, limit=limit, per_caller=corrected, raw_names=raw_names
+        phase=phase,
+        under=under,
+        sort=sort,
+        unit=unit,
+        limit=limit,
+        per_caller=corrected,
+        raw_names=raw_names,
+        between=instants,
     )
     costs = opened.machine_costs()
     marks = costs.marks if costs else {}
@@ -142,6 +167,22 @@ def functions(
         print_json(functions_frame(selection, marks).to_dicts())
     else:
         print_report(console(), functions_report(selection, unit, subject, marks))
+
+
+def parse_between(text: str) -> tuple[int, int]:
+    """Two instants in nanoseconds from what `--between` says.
+
+    :raises UsageError: when a text is no `START..END`.
+
+    >>> parse_between("0.8s..900ms")
+    (800000000, 900000000)
+    """
+    from firstlight.quantities import duration_ns
+
+    start, dots, end = text.partition("..")
+    if not dots:
+        raise UsageError(f"`{text}` is no START..END", where="--between", hint="such as `0.8s..0.9s`")
+    return duration_ns(start, "--between"), duration_ns(end, "--between")
 
 
 def show_kd(

@@ -2,6 +2,7 @@
 //!
 //! Each of these can fail: `tests/invariants.rs` plants the fault that each one is there to report.
 
+mod slices;
 mod tasks;
 mod user_code;
 
@@ -135,6 +136,7 @@ pub fn check(recording: &Recording, thunks: &[UnknownThunk], announced: Option<&
         entries_counted(recording, thunks),
         initcalls_entered(recording),
     ];
+    all.extend(slices::of_slices(recording));
     all.extend(tasks::of_tasks(recording));
     all.extend(tasks::of_processes(recording));
     all.extend(user_code::of_user_code(recording));

@@ -5,6 +5,7 @@ mod evidence;
 mod instants;
 mod module_symbols;
 mod processes;
+mod slices;
 mod spans;
 mod threads;
 mod user_functions;
@@ -20,6 +21,7 @@ use firstlight_schema::CodeKind;
 use instants::Clock;
 use module_symbols::{gather_nameless, ModuleSymbols};
 use processes::{missing, write_processes, Processes};
+use slices::write_slices;
 use spans::{write_marks, write_spans};
 use std::path::Path;
 use threads::write_threads;
@@ -43,7 +45,7 @@ pub struct ProfileSummary {
     pub processes_missing: Option<&'static str>,
 }
 
-/// Reads a profile and writes `marks`, `spans`, `calls`, `phase_calls`, `log`, `counters`, `threads`, `thread_names`, `runs`, the tables of processes and
+/// Reads a profile and writes `marks`, `spans`, `calls`, `phase_calls`, `slices`, `slice_calls`, `log`, `counters`, `threads`, `thread_names`, `runs`, the tables of processes and
 /// `user_functions` into a bundle's directory.
 ///
 /// `console` is what the guest's console printed, `modules` the lines of `/proc/kallsyms` that name a module; either may
@@ -75,6 +77,7 @@ pub fn convert(
     write_spans(&recording, clock, &modules, bundle)?;
     write_calls(&recording, clock, &modules, bundle)?;
     write_phase_calls(&recording, clock, bundle)?;
+    write_slices(&recording, clock, bundle)?;
     write_log(&recording, clock, &console, bundle)?;
     write_counters(&recording, clock, bundle)?;
     let processes = Processes::of(&recording);

@@ -25,7 +25,7 @@ const CONSOLE: &[u8] = b"[    0.000000] Linux\r\nbroken \xff line\r\nafter the m
 
 fn recording(shift: u8) -> Vec<u8> {
     let symbols = SymbolTable::parse(KERNEL);
-    let watch = Watch { marks: vec![("kernel_start".to_owned(), "start_kernel".to_owned())], ready: None };
+    let watch = Watch { marks: vec![("kernel_start".to_owned(), "start_kernel".to_owned())], ..Watch::default() };
     let mut tracker = Tracker::new(&symbols, watch);
     tracker.decompressor(100);
     tracker.kernel(300);
@@ -111,7 +111,15 @@ fn the_tree_and_its_phases_sum_to_the_boot() {
     assert_eq!(integers("calls", 9, bundle.path())[0], Some(1_800), "the root's total");
     assert_eq!(sum(&integers("phase_calls", 3, bundle.path())), 800);
     assert_eq!(sum(&integers("phase_calls", 4, bundle.path())), 1_800);
-    assert_eq!(sum(&integers("phase_calls", 2, bundle.path())), sum(&integers("calls", 5, bundle.path())), "entries");
+    let entries = sum(&integers("calls", 5, bundle.path()));
+    assert_eq!(sum(&integers("phase_calls", 2, bundle.path())), entries);
+    assert_eq!(sum(&integers("slice_calls", 2, bundle.path())), entries);
+    assert_eq!(sum(&integers("slice_calls", 3, bundle.path())), 800);
+    assert_eq!(sum(&integers("slices", 3, bundle.path())), 800);
+    assert_eq!(sum(&integers("slices", 4, bundle.path())), 1_000, "idle");
+    let ends = integers("slices", 2, bundle.path());
+    assert_eq!(ends, [100, 300, 350, 410, 1_800].map(Some), "no slice without a length at the end");
+    assert_eq!(integers("slices", 1, bundle.path())[1..], ends[..4]);
 }
 
 #[test]

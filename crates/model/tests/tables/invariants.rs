@@ -4,6 +4,7 @@ use crate::{SymbolTable, Tracker};
 use firstlight_model::invariants::{check, Concern};
 use firstlight_profile::fold::UnknownThunk;
 use firstlight_profile::recording::{PhaseRow, State};
+use firstlight_profile::slices::NodeRow;
 use firstlight_profile::tracker::{Identity, Watch, UNKNOWN};
 use firstlight_profile::tree::{FunctionId, Kind, Node};
 use firstlight_profile::Recording;
@@ -73,7 +74,7 @@ impl Boot {
 /// A kernel that calls an initcall, which calls `helper`; then two tasks take turns.
 fn recorded(fault: Fault) -> Recording {
     let symbols = SymbolTable::parse(KERNEL);
-    let watch = Watch { marks: vec![("kernel_start".to_owned(), "start_kernel".to_owned())], ready: None };
+    let watch = Watch { marks: vec![("kernel_start".to_owned(), "start_kernel".to_owned())], ..Watch::default() };
     let tracker = Tracker::new(&symbols, watch);
     let executed = vec![0; symbols.functions().len()];
     let mut boot = Boot { symbols, tracker, executed };
@@ -159,7 +160,7 @@ fn every_invariant_of_a_sound_recording_holds() {
     let recording = sound();
     assert_eq!(broken(&recording), [""; 0]);
     let all = check(&recording, &[], None);
-    assert_eq!(all.len(), 14, "each of them has its fault below");
+    assert_eq!(all.len(), 16, "each of them has its fault below");
 }
 
 #[test]
@@ -169,6 +170,7 @@ fn a_phantom_instruction_is_found() {
     recording.nodes[at].self_instructions += 1;
     let row = recording.phases.iter_mut().find(|row| row.node as usize == at).expect("it ran in a phase");
     row.self_instructions += 1;
+    slice_row(&mut recording, at).self_instructions += 1;
     assert_eq!(broken(&recording), ["self_sums_to_executed"]);
 }
 
@@ -178,6 +180,7 @@ fn an_instruction_that_nobody_executed_is_found() {
     recording.end.instructions += 1;
     // What ran last ran until the end, so that the runs have the instruction, and no node has.
     recording.running.runs.last_mut().expect("somebody ran").end.instructions += 1;
+    recording.slices.last_mut().expect("one is open").end.instructions += 1;
     assert_eq!(broken(&recording), ["self_sums_to_executed"]);
 }
 
@@ -186,7 +189,7 @@ fn a_phase_row_too_many_is_found() {
     let mut recording = sound();
     let row = *recording.phases.first().expect("a phase");
     recording.phases.push(PhaseRow { self_instructions: 1, ..row });
-    assert_eq!(broken(&recording), ["phases_sum_to_tree"]);
+    assert_eq!(broken(&recording), ["phases_sum_to_tree", "slices_sum_to_phases"]);
 }
 
 #[test]
@@ -194,7 +197,47 @@ fn an_entry_that_no_phase_has_is_found() {
     let mut recording = sound();
     let at = node(&recording, "helper");
     recording.phases.iter_mut().find(|row| row.node as usize == at).expect("it ran in a phase").calls = 0;
-    assert_eq!(broken(&recording), ["phases_sum_to_tree"]);
+    assert_eq!(broken(&recording), ["phases_sum_to_tree", "slices_sum_to_phases"]);
+}
+
+/// What a node did in the first slice that it ran in.
+fn slice_row(recording: &mut Recording, node: usize) -> &mut NodeRow {
+    let mut rows = recording.slices.iter_mut().flat_map(|slice| &mut slice.rows);
+    rows.find(|row| row.node as usize == node).expect("it ran in a slice")
+}
+
+#[test]
+fn an_instruction_that_no_slice_has_is_found() {
+    let mut recording = sound();
+    let at = node(&recording, "helper");
+    slice_row(&mut recording, at).self_instructions -= 1;
+    assert_eq!(broken(&recording), ["slices_sum_to_tree", "slices_sum_to_phases"]);
+}
+
+#[test]
+fn an_entry_that_a_slice_has_twice_is_found() {
+    let mut recording = sound();
+    let at = node(&recording, "helper");
+    slice_row(&mut recording, at).calls += 1;
+    assert_eq!(broken(&recording), ["slices_sum_to_tree", "slices_sum_to_phases"]);
+}
+
+#[test]
+fn a_slice_in_another_phase_is_found() {
+    let mut recording = sound();
+    let [first, .., last] = recording.slices.as_mut_slice() else { panic!("a slice for each phase") };
+    std::mem::swap(&mut first.rows, &mut last.rows);
+    assert_eq!(broken(&recording), ["slices_sum_to_phases"]);
+}
+
+#[test]
+fn a_slice_that_ends_too_early_is_found() {
+    let mut recording = sound();
+    recording.slices.first_mut().expect("a slice for each phase").end.instructions = u64::MAX;
+    assert_eq!(broken(&recording), ["slices_sum_to_tree"]);
+    let mut recording = sound();
+    recording.slices.last_mut().expect("a slice for each phase").end.instructions -= 1;
+    assert_eq!(broken(&recording), ["slices_sum_to_tree"]);
 }
 
 #[test]
@@ -255,6 +298,7 @@ fn a_thunk_with_a_row_of_its_own_is_found_and_named() {
     recording.nodes.push(row);
     let node = u32::try_from(recording.nodes.len() - 1).expect("few nodes");
     recording.phases.push(PhaseRow { node, mark: 0, calls: 1, self_instructions: 0 });
+    recording.slices[0].rows.push(NodeRow { node, calls: 1, self_instructions: 0 });
     let found = broken_with(&recording, &[], None);
     assert_eq!(found, [("thunks_are_no_functions".to_owned(), vec!["__x86_return_thunk".to_owned()])]);
 }

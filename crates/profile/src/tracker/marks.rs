@@ -16,6 +16,7 @@ impl<I: Isa> Tracker<I> {
         }
         self.charge(now);
         self.timeline.close_phase(&self.tree);
+        self.cut(now);
         let at = self.timeline.instant(now);
         let (mark, source, detail) = (mark.to_owned(), source.name().to_owned(), detail.to_owned());
         self.timeline.marks.push(Mark { mark, at, source, detail });
@@ -29,7 +30,16 @@ impl<I: Isa> Tracker<I> {
     /// The virtual clock has idled this many nanoseconds in all.
     pub fn idle(&mut self, idle_ns: u64, now: u64) {
         if idle_ns > self.timeline.idle_ns {
+            if self.timeline.reaches_edge(idle_ns, now) {
+                // What was executed before it idled comes first.
+                self.charge(now.max(self.since));
+                while let Some(idle_ns) = self.timeline.idle_to_edge(idle_ns, now) {
+                    self.timeline.idle_ns = idle_ns;
+                    self.cut(now);
+                }
+            }
             self.timeline.idle_ns = idle_ns;
+            self.edge = self.timeline.edge();
             self.timeline.idles.push(Instant { instructions: now, idle_ns });
         }
     }

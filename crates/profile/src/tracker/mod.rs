@@ -94,6 +94,8 @@ pub struct Tracker<I> {
     /// The context that runs now, and since when.
     node: NodeId,
     since: u64,
+    /// The count of instructions at which the clock reaches the next edge of a slice, if it does not idle before.
+    edge: u64,
     /// Entries of that context that its counts lack: they are added with its instructions, when its memory has come.
     entered: u64,
     /// A call whose function has not been entered yet: where its return address stands.
@@ -163,6 +165,7 @@ impl<I: Isa> Tracker<I> {
         child("[idle]", Kind::Idle);
         tree.enter(firmware);
         let timeline = Timeline::new(symbols, watch);
+        let edge = timeline.edge();
         Self {
             tree,
             functions,
@@ -172,6 +175,7 @@ impl<I: Isa> Tracker<I> {
             stack: Stack { user, ..Stack::default() },
             node: firmware,
             since: 0,
+            edge,
             entered: 0,
             pending: None,
             in_user: false,
@@ -224,12 +228,32 @@ impl<I: Isa> Tracker<I> {
 
     #[inline]
     fn charge(&mut self, now: u64) {
+        if now >= self.edge {
+            self.cross(now);
+        }
         let passed = now.checked_sub(self.since);
         self.tree.charge(self.node, std::mem::take(&mut self.entered), passed.unwrap_or(0));
         match passed {
             Some(_) => self.since = now,
             None => self.counts.backward_steps += 1,
         }
+    }
+
+    // Divides what was executed up to here at the edges of slices; the entry is in the first part.
+    #[cold]
+    fn cross(&mut self, now: u64) {
+        while now >= self.edge {
+            let passed = self.edge.saturating_sub(self.since);
+            self.tree.charge(self.node, std::mem::take(&mut self.entered), passed);
+            self.since = self.edge.max(self.since);
+            self.cut(self.edge);
+        }
+    }
+
+    // Ends a slice; none ends before the one before it.
+    fn cut(&mut self, now: u64) {
+        self.timeline.cut(&mut self.tree, now.max(self.since));
+        self.edge = self.timeline.edge();
     }
 
     /// A call instruction in `site` wrote its return address to `sp`.

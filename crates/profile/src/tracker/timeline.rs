@@ -3,6 +3,7 @@
 use super::running::TaskLog;
 use crate::initcalls::ORDER;
 use crate::recording::{Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, Span, State};
+use crate::slices::{edge_after, Slices};
 use crate::snapshot::{named, Named, Snapshot};
 use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId, NodeId};
@@ -17,6 +18,8 @@ pub struct Watch {
     pub marks: Vec<(String, String)>,
     /// A function whose first entry ends the recording.
     pub ready: Option<String>,
+    /// An instruction takes 2 to the power of this in virtual nanoseconds.
+    pub icount_shift: u8,
 }
 
 pub(super) const MARK: u8 = 1;
@@ -53,6 +56,10 @@ pub(super) struct Timeline {
     phases: Vec<PhaseRow>,
     /// Each node's calls and own instructions when the current phase began.
     before: Vec<(u64, u64)>,
+    shift: u8,
+    /// The virtual clock at the next edge of a slice.
+    edge_ns: u64,
+    slices: Slices,
     /// Who has the processor.
     pub tasks: TaskLog,
 }
@@ -72,6 +79,9 @@ impl Timeline {
             idle_ns: 0,
             phases: Vec::new(),
             before: Vec::new(),
+            shift: watch.icount_shift,
+            edge_ns: edge_after(0),
+            slices: Slices::default(),
             tasks: TaskLog::default(),
         };
         for (id, symbol) in symbols.functions().iter().enumerate() {
@@ -130,6 +140,39 @@ impl Timeline {
         Instant { instructions: now, idle_ns: self.idle_ns }
     }
 
+    fn ns(&self, instructions: u64) -> u64 {
+        instructions.checked_shl(u32::from(self.shift)).unwrap_or(u64::MAX)
+    }
+
+    /// The count of instructions at which the clock reaches the next edge of a slice, if it does not idle before.
+    pub fn edge(&self) -> u64 {
+        let left = self.edge_ns.saturating_sub(self.idle_ns);
+        left.div_ceil(1_u64.checked_shl(u32::from(self.shift)).unwrap_or(u64::MAX))
+    }
+
+    /// Whether the clock has reached the next edge when it has idled this long.
+    pub fn reaches_edge(&self, idle_ns: u64, now: u64) -> bool {
+        self.ns(now).saturating_add(idle_ns) >= self.edge_ns
+    }
+
+    /// How long the clock had idled when it reached the next edge, if it did so idling.
+    pub fn idle_to_edge(&self, idle_ns: u64, now: u64) -> Option<u64> {
+        let needed = self.edge_ns.saturating_sub(self.ns(now));
+        (self.idle_ns..=idle_ns).contains(&needed).then_some(needed)
+    }
+
+    // The mark that began the present phase.
+    fn mark(&self) -> u32 {
+        self.marks.len().saturating_sub(1) as u32
+    }
+
+    /// Ends a slice here.
+    pub fn cut(&mut self, tree: &mut CallTree, now: u64) {
+        let (end, mark) = (self.instant(now), self.mark());
+        self.slices.cut(tree, end, mark);
+        self.edge_ns = edge_after(self.ns(now).saturating_add(self.idle_ns));
+    }
+
     pub fn end_span(&mut self, span: usize, now: u64) {
         let end = self.instant(now);
         if let Some(span) = self.spans.get_mut(span) {
@@ -162,7 +205,7 @@ impl Timeline {
 
     /// Adds what every node did since the last call to the rows of the current phase.
     pub fn close_phase(&mut self, tree: &CallTree) {
-        let mark = (self.marks.len().saturating_sub(1)) as u32;
+        let mark = self.mark();
         self.before.resize(tree.len(), (0, 0));
         for (node, (row, before)) in tree.nodes().zip(self.before.iter_mut()).enumerate() {
             let calls = row.calls - before.0;
@@ -193,6 +236,7 @@ impl Timeline {
             functions,
             nodes,
             phases: &self.phases,
+            slices: self.slices.until(tree, self.instant(now), self.mark()),
             marks: &self.marks,
             spans,
             lines: &self.lines,

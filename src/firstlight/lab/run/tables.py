@@ -169,7 +169,18 @@ def write_facts(report: Report, bundle: Path, told: Sequence[tuple[str, str]] = 
 
 def write_without_rows(bundle: Path) -> None:
     """Write the tables that only a profile could fill."""
-    profile = ("calls", "phase_calls", "counters", "links", "kd", "threads", "thread_names", "runs")
+    profile = (
+        "calls",
+        "phase_calls",
+        "slices",
+        "slice_calls",
+        "counters",
+        "links",
+        "kd",
+        "threads",
+        "thread_names",
+        "runs",
+    )
     for table in (*profile, "processes", "images", "wakeups", "system_calls", "user_functions"):
         write_rows(table, (), (), bundle)
 

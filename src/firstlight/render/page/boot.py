@@ -19,6 +19,7 @@ from firstlight.render.page.findings import page_findings
 from firstlight.render.page.process_tree import page_user_functions, process_calls
 from firstlight.render.page.processes import page_processes
 from firstlight.render.page.records import page_records
+from firstlight.render.page.slices import page_slices
 from firstlight.render.page.text import TEXT, columns_of, shortened
 from firstlight.render.page.timeline.build import page_timeline
 from firstlight.render.page.timing import page_timing
@@ -64,7 +65,7 @@ class Strings:
 
 def page_data(boot: Boot) -> tuple[Json, bytes]:
     """Everything of *boot* that the report page shows, as plain lists, numbers and strings, and the columns of its
-    timeline as bytes.
+    timeline and its slices as bytes.
 
     Long columns stay columns. The calling-context tree is folded by :func:`firstlight.render.page.tree.fold`: sums
     are kept at every level.
@@ -85,6 +86,8 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
     marks = costs.marks if costs else {}
     path = find_path(boot)
     timeline, columns = page_timeline(boot, path)
+    functions = boot.functions() if profiled else None
+    slices, sliced = page_slices(boot, tree, functions)
     data = {
         "format": "firstlight-page",
         "version": DATA_VERSION,
@@ -95,7 +98,8 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
         "initcalls": _initcalls(boot),
         "tree": _tree(tree, strings),
         "phase_tree": fold_phases(boot.phase_calls(), calls, tree),
-        "functions": _functions(boot.functions() if profiled else None, strings, marks),
+        "slices": slices,
+        "functions": _functions(functions, strings, marks),
         "phase_functions": {
             shortened(phase, NAME): _functions(table, strings, marks)
             for phase, table in (boot.phase_functions() if profiled else {}).items()
@@ -113,7 +117,7 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
         "invariants": [_invariant(name, check) for name, check in boot.manifest.invariants.items()],
         "strings": strings.all,
     }
-    return data, columns
+    return data, columns + sliced
 
 
 def _boot(boot: Boot) -> Json:

@@ -14,7 +14,8 @@ from firstlight.analysis.partial_sums import known, together
 from firstlight.analysis.prune import ContextRow
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.describe import between, clock_text
-from firstlight.quantities import Kind, share, small_share_text
+from firstlight.bundle.slices import Interval
+from firstlight.quantities import Kind, exact_seconds, share, small_share_text
 from firstlight.render.model.pictures import Nested
 from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, Value, table
@@ -77,14 +78,22 @@ def _kind(unit: Unit) -> Kind:
     return "time" if unit == "time" else "count"
 
 
-def functions_subject(boot: Boot, unit: Unit, phase: str | None, under: str | None) -> str:
+def functions_subject(
+    boot: Boot, unit: Unit, phase: str | None, under: str | None, counted: Interval | None = None
+) -> str:
     """What the figures are, and of what of the boot: such as `Virtual time, power_on to ready`.
 
     :param phase: the only phase that they are of.
     :param under: the function whose callees they are of.
+    :param counted: the only slices of time that they are of.
     """
     unit_text = "Instructions" if unit == "instructions" else clock_text(boot).capitalize()
-    parts = [unit_text, between(boot) if phase is None else f"phase {phase}", f"under {under}" if under else ""]
+    where = between(boot) if phase is None else f"phase {phase}"
+    if counted is not None:
+        several = "slice" if counted.slices == 1 else "slices"
+        edges = f"{exact_seconds(counted.start_ns)} to {exact_seconds(counted.end_ns)} s"
+        where = f"{edges} ({counted.slices:,} {several} of time)"
+    parts = [unit_text, where, f"under {under}" if under else ""]
     return ", ".join(filter(None, parts))
 
 

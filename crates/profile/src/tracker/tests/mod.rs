@@ -11,6 +11,7 @@ use proptest::prelude::*;
 
 mod mitigations;
 mod returns;
+mod slices;
 mod tasks;
 mod userspace;
 
@@ -130,6 +131,32 @@ impl Boot {
                 ["leave", after] => drop(self.leave(number(after))),
                 _ => panic!("no event: {event}"),
             }
+        }
+    }
+
+    /// What is drawn by chance happens now.
+    fn happen(&mut self, event: Event) {
+        let (now, functions) = (self.now, self.symbols.functions().len());
+        let address = |sp: u8| 0x8000 + u64::from(sp) * 8;
+        match event {
+            Event::Enter(id) => {
+                let name = self.symbols.functions()[id % functions].name.clone();
+                self.enter(&name, 0);
+            }
+            Event::Call(sp) => self.tracker.call(UNKNOWN, address(sp), now),
+            Event::Return(site, sp) => self.tracker.ret((site % functions) as u32, address(sp), now),
+            Event::Leave => {
+                self.tracker.leave_kernel(now);
+            }
+            Event::Switch(sp) => {
+                self.tracker.switch(address(sp), now);
+            }
+            Event::Cold => {
+                let cold = self.id("helper.cold");
+                self.tracker.cold(cold, now);
+            }
+            Event::Unknown(at) => self.tracker.unknown(0xffff_ffff_c000_0000 + u64::from(at), now),
+            Event::Mark(mark) => self.tracker.mark(&format!("mark {mark}"), MarkSource::Guest, "", now),
         }
     }
 
@@ -504,30 +531,9 @@ proptest! {
     #[test]
     fn whatever_happens_the_sums_hold(events in proptest::collection::vec((event(), 0_u64..50), 0..300)) {
         let mut boot = Boot::new();
-        let functions = boot.symbols.functions().len();
         for (event, after) in events {
-            let now = boot.pass(after);
-            let address = |sp: u8| 0x8000 + u64::from(sp) * 8;
-            match event {
-                Event::Enter(id) => {
-                    let name = boot.symbols.functions()[id % functions].name.clone();
-                    boot.enter(&name, 0);
-                }
-                Event::Call(sp) => boot.tracker.call(UNKNOWN, address(sp), now),
-                Event::Return(site, sp) => boot.tracker.ret((site % functions) as u32, address(sp), now),
-                Event::Leave => {
-                    boot.tracker.leave_kernel(now);
-                }
-                Event::Switch(sp) => {
-                    boot.tracker.switch(address(sp), now);
-                }
-                Event::Cold => {
-                    let cold = boot.id("helper.cold");
-                    boot.tracker.cold(cold, now);
-                }
-                Event::Unknown(at) => boot.tracker.unknown(0xffff_ffff_c000_0000 + u64::from(at), now),
-                Event::Mark(mark) => boot.tracker.mark(&format!("mark {mark}"), MarkSource::Guest, "", now),
-            }
+            boot.pass(after);
+            boot.happen(event);
         }
         let encoded = boot.file(9);
         let recording = boot.end(9);

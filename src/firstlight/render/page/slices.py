@@ -1,0 +1,114 @@
+"""The tree and the functions in slices of time, as the report page has them: what a selection of time counts.
+
+`docs/design/report-page.md` specifies the columns. The sums of all slices are the tree and the table of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from firstlight.bundle.boot import Boot
+from firstlight.render.page.timeline.columns import varints
+from firstlight.render.page.tree import PageTree
+
+#: No more slices than this go into a page; of more, neighbours are put together.
+MOST_SLICES = 600
+
+#: A function has rows of its own if its total or its self is at least this share of the boot's instructions.
+TOTAL_SHARE = 0.001
+SELF_SHARE = 0.0002
+
+Json = dict[str, Any]
+
+
+def page_slices(boot: Boot, tree: PageTree, functions: pl.DataFrame | None) -> tuple[Json | None, bytes]:
+    """The slices of a boot on the nodes of the page and on the rows of its function table; nothing without slices.
+
+    :param tree: the folded tree.
+    :param functions: the kd table of the boot, in the order of the page.
+    :raises BundleError: when a table of the bundle cannot be read.
+
+    >>> import firstlight
+    >>> from firstlight.render.page.tree import fold
+    >>> opened = firstlight.open(bundle)
+    >>> described, columns = page_slices(opened, fold(opened.calls()), opened.functions())
+    >>> sum(described["instructions"]) == opened.manifest.totals.instructions
+    True
+    """
+    slices = boot.slices()
+    if slices.is_empty() or functions is None:
+        return None, b""
+    together = -(-slices.height // MOST_SLICES)
+    parts = (
+        slices.group_by(pl.col("slice") // together, maintain_order=True)
+        .agg(pl.col("end_ns").last(), pl.col("instructions", "idle_ns").sum())
+        .sort("slice")
+    )
+    calls = boot.calls()
+    rows, own = _node_rows(boot, calls, tree), _function_rows(boot, functions)
+    columns = b"".join(
+        (*_columns(rows, together, len(tree.parent), "node"), *_columns(own, together, functions.height + 1, "row"))
+    )
+    idle = calls.filter(pl.col("kind") == "idle")["node"]
+    kinds = functions["kind"].to_list()
+    described = {
+        "end_ns": parts["end_ns"].to_list(),
+        "instructions": parts["instructions"].to_list(),
+        "idle_ns": parts["idle_ns"].to_list(),
+        "recorded": slices.height,
+        "shift": boot.manifest.clock.icount_shift or 0,
+        "idle_node": tree.place[int(idle[0])] if idle.len() else -1,
+        "idle_functions": [row for row, kind in enumerate(kinds) if kind in ("idle", "root")],
+        "idle_function": kinds.index("idle") if "idle" in kinds else -1,
+        "smaller": functions.height - int(_large(functions).sum()),
+        "bytes": len(columns),
+    }
+    return described, columns
+
+
+def _node_rows(boot: Boot, calls: pl.DataFrame, tree: PageTree) -> pl.DataFrame:
+    """`slice`, `node` of the page, `calls`, `self_instructions`."""
+    places = pl.DataFrame({"node": calls["node"], "place": tree.place, "counted": tree.counted})
+    entries = pl.when("counted").then("calls").otherwise(0)
+    rows = boot.slice_calls().join(places, on="node", how="inner")
+    rows = rows.select("slice", pl.col("place").alias("node"), entries.alias("calls"), "self_instructions")
+    return rows.group_by("slice", "node").agg(pl.all().sum())
+
+
+def _large(functions: pl.DataFrame) -> pl.Series:
+    """Whether a function has rows of its own."""
+    whole = pl.col("total_instructions").max()
+    large = (pl.col("total_instructions") >= whole * TOTAL_SHARE) | (pl.col("self_instructions") >= whole * SELF_SHARE)
+    return functions.select(large | pl.col("kind").is_in(["idle", "root"])).to_series()
+
+
+def _function_rows(boot: Boot, functions: pl.DataFrame) -> pl.DataFrame:
+    """`slice`, `row` of the page (behind the last one: the small functions), `count`, `below`, `self_instructions`."""
+    from firstlight import _core  # the engine is only loaded where it is needed
+
+    names, rows = (pl.DataFrame(frame) for frame in _core.slice_functions(str(boot.directory), False))
+    key = ("function", "module", "kind")
+    place = pl.int_range(pl.len(), dtype=pl.Int64)
+    places = functions.with_columns(large=_large(functions)).select(
+        *key, "large", place=pl.when("large").then(place).otherwise(functions.height)
+    )
+    named = names.with_row_index("row").join(places, on=key, how="left", nulls_equal=True)
+    found = rows.join(named.select(pl.col("row").cast(pl.Int64), "place", "large"), on="row", how="inner")
+    # What small functions called is in the rows of those.
+    below = pl.when("large").then(pl.col("total_instructions") - pl.col("self_instructions")).otherwise(0)
+    chosen = found.select("slice", pl.col("place").alias("row"), "count", below.alias("below"), "self_instructions")
+    return chosen.group_by("slice", "row").agg(pl.all().sum())
+
+
+def _columns(rows: pl.DataFrame, together: int, keys: int, key: str) -> Iterator[bytes]:
+    """How many rows each key has; then of all rows the distance to the slice before, and each figure."""
+    rows = rows.group_by(key, pl.col("slice") // together).agg(pl.all().exclude(key, "slice").sum()).sort(key, "slice")
+    heights = dict(rows.group_by(key).len().iter_rows())
+    yield varints(heights.get(number, 0) for number in range(keys))
+    before = pl.col("slice").shift(1, fill_value=0).over(key)
+    yield varints(rows.select(pl.col("slice") - before).to_series().to_list())
+    for figure in rows.columns[2:]:
+        yield varints(rows[figure].to_list())

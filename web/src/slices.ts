@@ -1,0 +1,150 @@
+/** The tree and the functions in slices of time, read from their columns. `docs/design/report-page.md` specifies them. */
+
+export interface SlicesDescription {
+  /** The ends of the slices; each begins where the one before ends, the first at 0. */
+  end_ns: number[];
+  instructions: number[];
+  idle_ns: number[];
+  /** How many slices the recording has; the page may have put neighbours together. */
+  recorded: number;
+  /** An instruction takes 2 to the power of this in nanoseconds. */
+  shift: number;
+  /** The node and the row that idle time belongs to, and all rows whose total has it; -1 for none. */
+  idle_node: number;
+  idle_function: number;
+  idle_functions: number[];
+  /** How many functions are together in the row behind the last one. */
+  smaller: number;
+  bytes: number;
+}
+
+/** Rows in the order of their keys: a node or a function, a slice, and figures. */
+interface Rows {
+  key: Uint32Array;
+  slice: Uint32Array;
+  figures: Float64Array[];
+}
+
+/** Slices from one to another, both among them. */
+export type Range = readonly [number, number];
+
+/** What one function did in some slices. */
+export interface Own {
+  count: number;
+  total: number;
+  self: number;
+}
+
+function within(slice: number | undefined, [first, last]: Range): boolean {
+  return slice !== undefined && first <= slice && slice <= last;
+}
+
+export class Slices {
+  readonly about: SlicesDescription;
+  readonly #nodes: Rows;
+  readonly #functions: Rows;
+
+  /** Of a tree with so many nodes and a table with so many functions. */
+  constructor(about: SlicesDescription, columns: Uint8Array, nodes: number, functions: number) {
+    this.about = about;
+    let at = columns.length - about.bytes;
+    const number = (): number => {
+      let value = 0;
+      for (let unit = 1; ; unit *= 128) {
+        const byte = columns[at++];
+        if (byte === undefined) throw new Error("The columns of the slices are incomplete.");
+        value += (byte & 127) * unit;
+        if (byte < 128) return value;
+      }
+    };
+    const rows = (keys: number, figures: number): Rows => {
+      const heights = Array.from({ length: keys }, number);
+      const size = heights.reduce((sum, height) => sum + height, 0);
+      if (size > columns.length - at) throw new Error("The columns of the slices are incomplete.");
+      const key = new Uint32Array(size);
+      const slice = new Uint32Array(size);
+      let i = 0;
+      heights.forEach((height, each) => {
+        let before = 0;
+        for (const end = i + height; i < end; i++) {
+          before += number();
+          key[i] = each;
+          slice[i] = before;
+        }
+      });
+      return { key, slice, figures: Array.from({ length: figures }, () => new Float64Array(size).map(number)) };
+    };
+    this.#nodes = rows(nodes, 2);
+    this.#functions = rows(functions + 1, 3);
+  }
+
+  /** Where a slice begins. */
+  start(slice: number): number {
+    return slice > 0 ? (this.about.end_ns[slice - 1] ?? 0) : 0;
+  }
+
+  /** The slices between the edges nearest to both instants; where these leave none, the one with the middle. */
+  snapped([from, to]: readonly [number, number]): Range {
+    const { end_ns } = this.about;
+    const near = (time: number, edge: (slice: number) => number): number => {
+      let best = 0;
+      for (let i = 1; i < end_ns.length; i++) if (Math.abs(edge(i) - time) < Math.abs(edge(best) - time)) best = i;
+      return best;
+    };
+    const first = near(from, (i) => this.start(i));
+    const last = near(to, (i) => end_ns[i] ?? 0);
+    if (last >= first) return [first, last];
+    const middle = (from + to) / 2;
+    const inside = end_ns.findIndex((end, i) => this.start(i) <= middle && middle < end);
+    return inside < 0 ? [last, last] : [inside, inside];
+  }
+
+  /** Instructions and idle time of slices. */
+  sums([first, last]: Range): { instructions: number; idle: number } {
+    let [instructions, idle] = [0, 0];
+    for (let i = first; i <= last; i++) {
+      instructions += this.about.instructions[i] ?? 0;
+      idle += this.about.idle_ns[i] ?? 0;
+    }
+    return { instructions, idle };
+  }
+
+  /** Nanoseconds that instructions take. */
+  time(instructions: number): number {
+    return instructions * 2 ** this.about.shift;
+  }
+
+  /** What each node did by itself: its number, calls, instructions and time. */
+  eachNode(range: Range, put: (node: number, calls: number, executed: number, ns: number) => void): void {
+    const { key, slice, figures } = this.#nodes;
+    for (let i = 0; i < key.length; i++) {
+      if (!within(slice[i], range)) continue;
+      const executed = figures[1]?.[i] ?? 0;
+      put(key[i] ?? 0, figures[0]?.[i] ?? 0, executed, this.time(executed));
+    }
+    const { idle } = this.sums(range);
+    if (idle > 0) put(this.about.idle_node, 0, 0, idle);
+  }
+
+  /** What each function did, by its row in the function table of the boot; the small ones are the row behind the last. */
+  functions(range: Range): Map<number, Own> {
+    const { key, slice, figures } = this.#functions;
+    const found = new Map<number, Own>();
+    for (let i = 0; i < key.length; i++) {
+      if (!within(slice[i], range)) continue;
+      const row = key[i] ?? 0;
+      const own = found.get(row) ?? { count: 0, total: 0, self: 0 };
+      const self = figures[2]?.[i] ?? 0;
+      own.count += figures[0]?.[i] ?? 0;
+      own.total += self + (figures[1]?.[i] ?? 0);
+      own.self += self;
+      found.set(row, own);
+    }
+    if (this.sums(range).idle > 0) {
+      for (const row of this.about.idle_functions) {
+        if (!found.has(row)) found.set(row, { count: 0, total: 0, self: 0 });
+      }
+    }
+    return found;
+  }
+}
