@@ -67,7 +67,8 @@ def _boots(boots: Sequence[Summary], query: Mapping[str, str]) -> str:
     rows.sort(key=_key(order[0]), reverse=order[1])
     first = _first(query.get("from", ""), len(rows))
     shown = rows[first : first + ROWS]
-    count = f"{len(rows):,} of {len(boots):,} boots" if len(rows) != len(boots) else f"{len(boots):,} boots"
+    every = "1 boot" if len(boots) == 1 else f"{len(boots):,} boots"
+    count = every if len(rows) == len(boots) else f"{len(rows):,} of {every}"
     wrong = "".join(
         f'<p class="missing">{escape_html(term, 80)} is no term of the filter.</p>' for term in reader.wrong
     )
