@@ -137,7 +137,10 @@ pub fn slice_functions(bundle: &Path, parts: Parts) -> Result<(Vec<RowName>, Vec
         };
         let entries = if tree.parts.get(place) == Some(&true) { 0 } else { calls };
         of(node.row, entries, 0, own);
-        while own > 0 {
+        if own == 0 {
+            continue;
+        }
+        loop {
             if outermost.get(place) == Some(&true) {
                 of(node.row, 0, own, 0);
             }

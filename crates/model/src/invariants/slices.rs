@@ -48,8 +48,9 @@ fn rows_not_in_phases(recording: &Recording) -> u64 {
     let (mut slices, mut phases) = (recording.slices.as_slice(), recording.phases.as_slice());
     let mut wrong = 0;
     for mark in 0..recording.marks.len() as u32 {
-        let of_slices = slices.split_off(..slices.partition_point(|slice| slice.mark <= mark)).unwrap_or_default();
-        let of_phase = phases.split_off(..phases.partition_point(|row| row.mark <= mark)).unwrap_or_default();
+        let (of_slices, later_slices) = slices.split_at(slices.partition_point(|slice| slice.mark <= mark));
+        let (of_phase, later_phases) = phases.split_at(phases.partition_point(|row| row.mark <= mark));
+        (slices, phases) = (later_slices, later_phases);
         let mut touched = Vec::new();
         for row in of_slices.iter().flat_map(|slice| &slice.rows) {
             if let Some(sum) = sums.get_mut(row.node as usize) {

@@ -297,7 +297,7 @@ fn a_thunk_with_a_row_of_its_own_is_found_and_named() {
     };
     recording.nodes.push(row);
     let node = u32::try_from(recording.nodes.len() - 1).expect("few nodes");
-    recording.phases.push(PhaseRow { node, mark: 0, calls: 1, self_instructions: 0 });
+    recording.phases.insert(0, PhaseRow { node, mark: 0, calls: 1, self_instructions: 0 });
     recording.slices[0].rows.push(NodeRow { node, calls: 1, self_instructions: 0 });
     let found = broken_with(&recording, &[], None);
     assert_eq!(found, [("thunks_are_no_functions".to_owned(), vec!["__x86_return_thunk".to_owned()])]);
