@@ -73,7 +73,7 @@ class TestShow:
     def test_says_so_in_its_first_line(self, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
         make_bundle(place, name="b.boot", broken={**FUNCTIONS, **INITCALLS})
         first = printed(capsys, "show", "b.boot").splitlines()[0]
-        assert "NOT RELIABLE: 2 of 14 invariants are broken (affects functions, initcalls)" in first
+        assert "NOT RELIABLE: 2 of 16 invariants are broken (affects functions, initcalls)" in first
         assert "RELIABLE" not in printed(capsys, "show", "a.boot")
 
     def test_lists_each_with_its_value_limit_concern_and_functions(
@@ -108,9 +108,12 @@ class TestShow:
         root = in_phases.head(1).with_columns(pl.lit(0).cast(pl.Int64).alias(name) for name in
                                               ("node", "self_instructions", "self_ns"))  # fmt: skip
         write_table(place / "b.boot", "phase_calls", pl.concat([root, in_phases]))
+        in_slices = pl.read_parquet(place / "b.boot/slice_calls.parquet")
+        first = pl.DataFrame([dict.fromkeys(in_slices.columns, 0) | {"calls": 1}], schema=in_slices.schema)
+        write_table(place / "b.boot", "slice_calls", pl.concat([first, in_slices]))
         assert select(firstlight.open(place / "b.boot").functions()).whole_count == calls
         shown = printed(capsys, "show", "b.boot")
-        assert f"Invariants: all 14 hold; 9 of {calls:,} calls doubtful ({small_share_text(9 / calls)})" in shown
+        assert f"Invariants: all 16 hold; 9 of {calls:,} calls doubtful ({small_share_text(9 / calls)})" in shown
         assert "calls doubtful (0 %)" in printed(capsys, "show", "a.boot")
 
     def test_a_share_that_is_nearly_nothing_or_nearly_all_is_not_written_in_powers_of_ten(
@@ -323,7 +326,7 @@ class TestWhatInherits:
 
 def test_a_single_broken_invariant_is_told_in_the_singular(place: Path) -> None:
     boot = firstlight.open(make_bundle(place, name="b.boot", broken=EVERYTHING))
-    assert broken_text(boot.manifest) == "1 of 14 invariants is broken (affects everything)"
+    assert broken_text(boot.manifest) == "1 of 16 invariants is broken (affects everything)"
 
 
 def test_recording_warns_of_a_broken_invariant(place: Path) -> None:
@@ -340,6 +343,6 @@ def test_recording_warns_of_a_broken_invariant(place: Path) -> None:
     _warn_of_broken(firstlight.open(place / "a.boot").manifest, Heard())  # type: ignore[arg-type]
     [text] = said
     assert text.startswith(
-        "this recording is not reliable: 1 of 14 invariants is broken (affects functions): entries_counted"
+        "this recording is not reliable: 1 of 16 invariants is broken (affects functions): entries_counted"
     )
     assert Invariant(holds=True).concerns is Concern.EVERYTHING

@@ -31,7 +31,15 @@ def of_the_recorder() -> dict[str, tuple[str, int | None, str | None]]:
             found[literal[0]] = (literal[1].lower(), None, of_table)
         for called in re.findall(r'limited\(\s*"(\w+)",[^;]*?(CALLS_PER_\w+),\s*Concern::(\w+)', source):
             found[called[0]] = (called[2].lower(), limits[called[1]], None)
-    return found
+    return {**found, **dict.fromkeys(of_slices(), ("functions", None, "slices"))}
+
+
+def of_slices() -> list[str]:
+    """The invariants of slices, which have one concern and one limit."""
+    source = (RUST / "slices.rs").read_text(encoding="utf-8")
+    assert "limit: Some(0)" in source
+    assert "concerns: Concern::Functions" in source
+    return re.findall(r'invariant\("(\w+)",', source)
 
 
 def test_python_and_the_recorder_have_the_same_invariants() -> None:
@@ -48,7 +56,7 @@ def test_those_with_a_limit_of_0_are_the_same() -> None:
     }
     # Those of tasks and registers are compared with 0, and give no limit.
     without_limit = {"tasks_confirmed", "registers_confirmed"}
-    assert {name for name, check in CHECKS.items() if check.rule is Rule.ZERO} == {*zero, *without_limit}
+    assert {name for name, check in CHECKS.items() if check.rule is Rule.ZERO} == {*zero, *without_limit, *of_slices()}
 
 
 def test_those_of_an_invented_boot_are_the_same(tmp_path: Path) -> None:
@@ -130,5 +138,5 @@ def test_show_names_what_a_wrong_register_affects(tmp_path: Path, capsys: pytest
     bundle = with_invariants(make_processes(tmp_path), {"registers_confirmed": {"holds": False, "value": 3}})
     assert run(["show", str(bundle)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "NOT RELIABLE: 1 of 17 invariants is broken (affects processes)" in printed
+    assert "NOT RELIABLE: 1 of 19 invariants is broken (affects processes)" in printed
     assert "registers_confirmed: found 3 (confirmed 12); concerns processes, system calls and files" in printed

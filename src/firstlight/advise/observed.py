@@ -21,9 +21,9 @@ from firstlight.analysis.units import failed_units, units
 from firstlight.bundle.boot import Boot
 from firstlight.errors import BundleError
 from firstlight.lab.kernel.kconfig import settings
+from firstlight.recipe.isa import architecture_named
 
 _LARGEST_CONFIG = 4 << 20
-_INSTRUCTIONS_OF_A_LOOP = 2
 
 
 class LogLine(NamedTuple):
@@ -180,15 +180,14 @@ class Observed:
 
     @cached_property
     def true_lpj(self) -> int | None:
-        """How often the delay loop runs in a jiffy; known of an exact boot, where each instruction takes the same time.
-
-        A loop of `delay_loop` is two instructions (arch/x86/lib/delay.c).
-        """
+        """Turns of the delay loop in a jiffy; known of an exact boot, where all instructions take the same time."""
         clock, recipe = self.boot.manifest.clock, self.boot.manifest.recipe
+        architecture = architecture_named(getattr(recipe, "architecture", None) or "")
+        loop = None if architecture is None else architecture.delay_loop_instructions
         ticks = self.kconfig.get("CONFIG_HZ", "")
-        if clock.icount_shift is None or getattr(recipe, "architecture", None) != "x86_64" or not ticks.isdecimal():
+        if clock.icount_shift is None or loop is None or not ticks.isdecimal():
             return None
-        return 1_000_000_000 // max(1, int(ticks)) // (_INSTRUCTIONS_OF_A_LOOP << clock.icount_shift)
+        return 1_000_000_000 // max(1, int(ticks)) // (loop << clock.icount_shift)
 
     @property
     def _kernel(self) -> Path | None:

@@ -139,6 +139,8 @@ class Architecture:
     several_processors: str
     """Why a guest with several processors is not exact."""
     audited: AuditedProcessors
+    delay_loop_instructions: int | None = None
+    """Instructions of one turn of the kernel's loop for short waits; none where the kernel reads a timer instead."""
     report_card: str | None = None
     """The device of QEMU that is the report's serial port, on machines that have one port of their own."""
     has_profile: bool = True

@@ -51,6 +51,8 @@ X86_64 = Architecture(
     helper_asset="firstlight-guest",
     # docs/reference/formats/guest-report.md.
     ready_mark=bytes.fromhex("0f1f84000100464c"),
+    # `delay_loop` of arch/x86/lib/delay.c.
+    delay_loop_instructions=2,
     several_processors="x86 with several processors does not repeat, and hangs on QEMU 7.2",
     audited=AuditedProcessors(
         full=("qemu64", "EPYC-Rome", "EPYC-Milan", "EPYC-Genoa", "Skylake-Client", "Icelake-Server"),
