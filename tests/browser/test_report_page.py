@@ -187,7 +187,7 @@ def test_a_recording_that_is_not_reliable_says_so_first_and_among_the_checks(sho
     broken = {"entries_counted": {"concerns": "functions", "functions": ["<b>dh_init</b>"]}}
     report = show(make_bundle(tmp_path, broken=broken))
     alert = report.page.get_by_role("alert").inner_text()
-    assert "Not reliable: 1 of 14 invariants is broken (affects functions)" in alert
+    assert "Not reliable: 1 of 16 invariants is broken (affects functions)" in alert
     assert "<b>dh_init</b>" in alert
     assert "firstlight audit" in alert
     assert "not reliable" in report.page.locator("h1").inner_text()

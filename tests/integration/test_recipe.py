@@ -158,7 +158,7 @@ class TestTheManifest:
             ({"chosen": {"seed": 1 << 70}}, "`recipe.chosen.seed`"),
             ({"chosen": None}, "`recipe.chosen`"),
             ({"files": {}}, "`recipe.files.kernel`: Field required"),
-            ({"memory": "much"}, "`recipe.memory`: write whole mebibytes"),
+            ({"memory": "much"}, "`recipe.memory`: write mebibytes without a fraction"),
             ({"architecture": "z80"}, "`recipe.architecture`: no architecture of guests is called `z80`"),
             ({"seed": 9}, "`recipe`: `seed` does not repeat what `chosen` says"),
             ({"append": "quiet"}, "`recipe`: `append` does not repeat what `chosen` says"),

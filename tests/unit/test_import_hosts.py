@@ -62,7 +62,7 @@ def test_dates_of_whole_seconds_are_of_the_same_boot(tmp_path: Path) -> None:
     told = {Path(source.name).name: [problem.detail for problem in source.problems] for source in boot.manifest.sources}
     assert told.pop("dmesg.txt") == []
     (of_dates,) = told.values()
-    assert [detail.split(":")[0] for detail in of_dates] == ["each line tells whole seconds only"]
+    assert [detail.split(":")[0] for detail in of_dates] == ["the timestamps have whole seconds only"]
     assert boot.log()["text"].to_list() == [text for _, text in KERNEL]
 
 

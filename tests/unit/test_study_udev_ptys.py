@@ -206,7 +206,7 @@ def test_shares_say_in_which_mode_and_the_kernel_is_nobodys() -> None:
 def test_a_law_that_misses_by_far_is_none() -> None:
     found = law_of({0: 746.5, 16: 737.9, 64: 701.0, 128: 713.1, 256: 28.4})
     assert isinstance(found, MissingValue)
-    assert found.reason.startswith("no law of the family tells it")
+    assert found.reason.startswith("no scaling model fits")
 
 
 def test_where_nobody_waits_less_is_saved_and_saved_is_positive() -> None:

@@ -5,6 +5,7 @@
 //! the tree.
 
 use crate::instant::Instant;
+pub use crate::tree::NodeRow;
 use crate::tree::{CallTree, NodeId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -31,17 +32,6 @@ pub fn edge_after(ns: u64) -> u64 {
         }
         (start, step) = (end, step.saturating_mul(2));
     }
-}
-
-/// What one node did in one slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NodeRow {
-    /// The node.
-    pub node: NodeId,
-    /// Entries in the slice.
-    pub calls: u64,
-    /// Instructions of its own in the slice.
-    pub self_instructions: u64,
 }
 
 /// One slice: it begins where the one before ends, the first at power-on.

@@ -1,6 +1,5 @@
 //! The calling-context tree: one node for each path of calls from the root.
 
-use crate::slices::NodeRow;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +8,17 @@ pub type NodeId = u32;
 
 /// A function's number in the recording's table of functions.
 pub type FunctionId = u32;
+
+/// What one node did in one slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NodeRow {
+    /// The node.
+    pub node: NodeId,
+    /// Entries in the slice.
+    pub calls: u64,
+    /// Instructions of its own in the slice.
+    pub self_instructions: u64,
+}
 
 /// The root of every tree.
 pub const ROOT: NodeId = 0;
