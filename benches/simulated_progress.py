@@ -1,4 +1,4 @@
-"""The progress of an experiment that nobody watches."""
+"""Progress of an experiment that is not shown."""
 
 from __future__ import annotations
 

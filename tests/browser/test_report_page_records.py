@@ -1,4 +1,4 @@
-"""What the report page tells of the records that a boot was imported from."""
+"""What the report page shows of the records that a boot was imported from."""
 
 from __future__ import annotations
 

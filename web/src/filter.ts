@@ -30,7 +30,7 @@ export function readTerms(text: string): Term[] {
   }));
 }
 
-/** A figure: `10ms` in nanoseconds, `3k`, `2m` and `1g` in thousands, millions and milliards, or a plain number. */
+/** A figure: `10ms` in nanoseconds, `3k`, `2m` and `1g` in thousands, millions and billions, or a plain number. */
 export function readFigure(text: string): number | null {
   const found = /^(-?\d+(?:\.\d+)?)(s|ms|us|µs|ns|k|m|g)?$/.exec(text);
   return found ? Number(found[1]) * (found[2] === undefined ? 1 : (UNITS[found[2]] ?? 1)) : null;

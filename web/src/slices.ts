@@ -1,5 +1,7 @@
 /** The tree and the functions in slices of time, read from their columns. `docs/design/report-page.md` specifies them. */
 
+import { Varints } from "./varints";
+
 export interface SlicesDescription {
   /** The ends of the slices; each begins where the one before ends, the first at 0. */
   end_ns: number[];
@@ -47,32 +49,23 @@ export class Slices {
   /** Of a tree with so many nodes and a table with so many functions. */
   constructor(about: SlicesDescription, columns: Uint8Array, nodes: number, functions: number) {
     this.about = about;
-    let at = columns.length - about.bytes;
-    const number = (): number => {
-      let value = 0;
-      for (let unit = 1; ; unit *= 128) {
-        const byte = columns[at++];
-        if (byte === undefined) throw new Error("The columns of the slices are incomplete.");
-        value += (byte & 127) * unit;
-        if (byte < 128) return value;
-      }
-    };
+    const numbers = new Varints(columns, "slices", columns.length - about.bytes);
     const rows = (keys: number, figures: number): Rows => {
-      const heights = Array.from({ length: keys }, number);
+      const heights = Array.from({ length: keys }, numbers.next);
       const size = heights.reduce((sum, height) => sum + height, 0);
-      if (size > columns.length - at) throw new Error("The columns of the slices are incomplete.");
+      numbers.need(size);
       const key = new Uint32Array(size);
       const slice = new Uint32Array(size);
       let i = 0;
       heights.forEach((height, each) => {
         let before = 0;
         for (const end = i + height; i < end; i++) {
-          before += number();
+          before += numbers.next();
           key[i] = each;
           slice[i] = before;
         }
       });
-      return { key, slice, figures: Array.from({ length: figures }, () => new Float64Array(size).map(number)) };
+      return { key, slice, figures: Array.from({ length: figures }, () => new Float64Array(size).map(numbers.next)) };
     };
     this.#nodes = rows(nodes, 2);
     this.#functions = rows(functions + 1, 3);

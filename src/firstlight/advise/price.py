@@ -93,7 +93,7 @@ def price(observed: Observed, held: Held, own: Collection[str] = ()) -> Cost:
     """What evidence holds on the critical path.
 
     Contexts of the kernel locate time best, then turns, then processes, then parts of the path: the worse one counts
-    only where there is no better one. Waits are always counted: nobody executes in them.
+    only where there is no better one. Waits are always counted: no thread executes in them.
 
     :param own: costs of the emulated machine, by id, that are the cause's.
     """

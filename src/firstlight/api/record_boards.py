@@ -49,7 +49,7 @@ def record_board(
         before several boots and none before a single one. They are in `warm-up` of the directory.
     :param append: words for the kernel's command line, which the board's hook adds.
     :param kernel: a kernel for the board's `deploy` hook; likewise *initrd* and *rootfs*.
-    :param arm: the name of what boots, for the `deploy` hook.
+    :param arm: the name of the target, for the `deploy` hook.
     :param force: replace bundles that are there.
     :param progress: show on a terminal which boot runs.
     :raises UsageError: for a malformed board file, or a change that the board has no hook for.

@@ -11,7 +11,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import BASELINES, BaselineDirectory, Json, Strict, Trust
+from firstlight.cli.output import BASELINES, BaselineDirectory, Json, Strict, Trust, board_file
 from firstlight.errors import UsageError
 
 BootsOrBoard = Annotated[
@@ -55,14 +55,7 @@ def gate(
         bool, typer.Option("--other-testbed", help="Compare with a baseline of another testbed; every report says so.")
     ] = False,
     strict: Strict = False,
-    board: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="Boot this board and check its boots: a board file (.toml), or a labgrid environment (.yaml).",
-        ),
-    ] = None,
+    board: Annotated[Path | None, board_file("Boot this board and check its boots")] = None,
     repeat: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="With --board: number of boots.")] = 12,
     append: Annotated[
         str, typer.Option(metavar="TEXT", help="With --board: parameters to add to the kernel's command line.")

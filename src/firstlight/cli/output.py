@@ -64,7 +64,7 @@ GuestCommand = Annotated[
 ]
 Append = Annotated[str, typer.Option(metavar="TEXT", help="Parameters to add to the kernel's command line.")]
 
-#: Verbs that read the console of a board.
+#: Verbs that boot or read a board.
 Ready = Annotated[
     str | None,
     typer.Option("--ready", metavar="REGEX", help="End the boot at the first line that this pattern matches."),
@@ -94,6 +94,15 @@ Quantiles = Annotated[
     ),
 ]
 TuningDirectory = Annotated[Path, typer.Argument(metavar="DIR", readable=False, help="The directory of a tuning.")]
+
+
+def board_file(purpose: str) -> typer.models.OptionInfo:
+    """The option `--board`, of the verbs that boot a board.
+
+    :param purpose: what the verb does with the board.
+    """
+    help_text = f"{purpose}: a board file (.toml), or a labgrid environment (.yaml)."
+    return typer.Option(metavar="FILE", readable=False, help=help_text)  # type: ignore[no-any-return]
 
 
 def shown_limit(limit: int | None) -> int:

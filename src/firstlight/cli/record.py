@@ -9,7 +9,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Append, ForceBundle, GuestCommand, Json, NewBundle
+from firstlight.cli.output import Append, ForceBundle, GuestCommand, Json, NewBundle, board_file
 from firstlight.errors import UnhealthyBootError, UsageError
 
 
@@ -126,14 +126,7 @@ def record(
             metavar="WORD", help="Additional QEMU argument (repeatable); options that break exactness are rejected."
         ),
     ] = None,
-    board: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="Boot a real board instead of QEMU: a board file (.toml), or a labgrid environment (.yaml).",
-        ),
-    ] = None,
+    board: Annotated[Path | None, board_file("Boot a real board instead of QEMU")] = None,
     repeat: Annotated[
         int, typer.Option(metavar="N", min=1, max=1000, help="With --board: number of boots, in the directory NAME.")
     ] = 1,

@@ -11,7 +11,17 @@ import typer
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.help import RunByDefault, command_group
-from firstlight.cli.output import ForcePage, HtmlTables, Jobs, Json, MarkdownTables, Trust, TuningDirectory, Workers
+from firstlight.cli.output import (
+    ForcePage,
+    HtmlTables,
+    Jobs,
+    Json,
+    MarkdownTables,
+    Trust,
+    TuningDirectory,
+    Workers,
+    board_file,
+)
 from firstlight.cli.page import Page
 from firstlight.errors import UsageError
 
@@ -57,14 +67,7 @@ def run(
     explained: Annotated[
         bool, typer.Option("--explained", help="Also try the remedies of the causes that `explain` names.")
     ] = False,
-    board: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="Tune the command line of this board: a board file (.toml), or a labgrid environment (.yaml).",
-        ),
-    ] = None,
+    board: Annotated[Path | None, board_file("Tune the command line of this board")] = None,
     blocks: Annotated[
         int, typer.Option(metavar="N", min=3, max=100, help="With --board: boots of each combination of the design.")
     ] = 4,

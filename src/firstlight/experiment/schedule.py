@@ -55,9 +55,9 @@ class Prepared:
     """What the options of each cell were resolved to; none where that needs what is not built."""
     notes: list[str]
     board: Board | None = None
-    """What boots, instead of QEMU."""
+    """The board that boots, instead of QEMU."""
     arms: list[Arm] = field(default_factory=list)
-    """Of each cell, what the board boots."""
+    """Of each cell, the arm that the board boots."""
 
     def boots(self) -> list[tuple[int, int]]:
         """Every boot that belongs to it: cell and repeat."""

@@ -142,7 +142,7 @@ def _read_trusted(path: Path) -> dict[str, str]:
             raise LabError(f"line {number} names no key", where=str(path), hint=hint)
         found[text[1]] = text[0]
     if not found:
-        # An empty list would trust everybody, which nobody means who made it.
+        # An empty list would trust every key; its author did not mean that.
         raise LabError("this list of trusted keys is empty", where=str(path), hint="add a key, or remove the file")
     return found
 

@@ -150,7 +150,7 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
             "boot_s": round(boot_s, 3),
             "took_s": round(time.monotonic() - began, 3),
         }
-        # Under its digest: what a worker left that died before it named its result is nobody else's.
+        # Under its digest: a worker that died before it named its result leaves a file that no other result names.
         store.put("results", packed_name(key, packed), lambda made: shutil.copyfile(folder / "packed", made))
         store.put_text("results", f"{key}.json", store.keys.signed("result", about))
         worked.boots += 1

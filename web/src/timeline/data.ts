@@ -1,4 +1,5 @@
 /** The tracks of a timeline, read from their description and the columns of bytes beside it. */
+import { Varints } from "../varints";
 import { Lane } from "./lane";
 
 export interface TrackDescription {
@@ -49,30 +50,20 @@ export async function unpackBytes(base64: string): Promise<Uint8Array> {
 
 /** Reads the lanes; throws an error when the bytes end before their description does. */
 export function readTimeline(described: TimelineDescription, bytes: Uint8Array): Timeline {
-  let at = 0;
-  const number = (): number => {
-    let value = 0;
-    for (let unit = 1; ; unit *= 128) {
-      const byte = bytes[at++];
-      if (byte === undefined) throw new Error("The columns of the timeline are incomplete.");
-      value += (byte & 127) * unit;
-      if (byte < 128) return value;
-    }
-  };
+  const numbers = new Varints(bytes, "timeline");
   const lane = (size: number): Lane => {
-    if (size > bytes.length - at) throw new Error("The columns of the timeline are incomplete.");
+    numbers.need(size);
     const start = new Float64Array(size);
     const end = new Float64Array(size);
     const name = new Uint32Array(size);
     let time = described.first_ns;
     for (let i = 0; i < size; i++) {
-      time += number();
+      time += numbers.next();
       start[i] = time;
     }
-    for (let i = 0; i < size; i++) end[i] = (start[i] ?? 0) + number();
-    for (let i = 0; i < size; i++) name[i] = number();
-    const look = bytes.slice(at, at + size);
-    at += size;
+    for (let i = 0; i < size; i++) end[i] = (start[i] ?? 0) + numbers.next();
+    for (let i = 0; i < size; i++) name[i] = numbers.next();
+    const look = numbers.bytes(size);
     return new Lane(start, end, name, look);
   };
   return {

@@ -1,6 +1,6 @@
 """A tuning on a board: boots vary, so remedies are screened together by a design, and what is kept is confirmed.
 
-Every boot of a Plackett-Burman design with its mirror image has about half of the remedies, so every boot tells of
+Every boot of a Plackett-Burman design with its mirror image has about half of the remedies, so every boot measures
 every remedy. The blocks of the session give independent estimates of each effect, whatever the board drifts. The
 remedies whose effect is an improvement after Holm's adjustment are kept; pairs of boots with and without all of them
 say what they give.

@@ -2,7 +2,7 @@
 
 A file is written under a temporary name in its folder. The rename of SFTP gives it its name: the server of OpenSSH
 links and unlinks, so that it fails where another has the name. The rename of POSIX (`posix-rename@openssh.com`)
-replaces a file. Who may enter, by which key and through which host, is the business of `ssh` and its configuration.
+replaces a file. The configuration of `ssh` decides on access, keys and jump hosts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from firstlight.farm.places.clock import PlaceClock
-from firstlight.farm.places.place import Fill
+from firstlight.farm.places.place import Fill, filled
 
 _TEMPORARY = ".writing."
 _MOST_SAID = 1 << 16
@@ -70,9 +70,7 @@ class BehindSsh:
         """Put a file by the rename of SFTP."""
         if self.has(name):
             return False
-        with tempfile.TemporaryDirectory(prefix="firstlight-") as folder:
-            made = Path(folder) / "file"
-            fill(made)
+        with filled(fill) as made:
             temporary = self._temporary(name)
             try:
                 self._do(lambda files: files.put(str(made), temporary))
@@ -179,7 +177,7 @@ class BehindSsh:
     def _files(self) -> Any:
         if self._session is None:
             self._session = _Session(self._command, self._client_of)
-            # Also where nobody ends it.
+            # For a place that is never closed.
             weakref.finalize(self, self._session.end)
         return self._session.client()
 

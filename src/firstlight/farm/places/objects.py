@@ -7,7 +7,6 @@ come from where the library of each store looks for them, as its own tools do; n
 
 from __future__ import annotations
 
-import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from typing import Any
 
 from firstlight.errors import UsageError
 from firstlight.farm.places.clock import PlaceClock
-from firstlight.farm.places.place import Fill
+from firstlight.farm.places.place import Fill, filled
 
 #: The package that speaks with each kind of store.
 PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "memory": "fsspec"}
@@ -68,9 +67,7 @@ class Objects:
         """Put an object by a conditional upload."""
         if self.has(name):
             return False
-        with tempfile.TemporaryDirectory(prefix="firstlight-") as folder:
-            made = Path(folder) / "file"
-            fill(made)
+        with filled(fill) as made:
             try:
                 with _as_os_errors():
                     # In memory `put_file` has no mode.
@@ -151,7 +148,7 @@ class Objects:
 
 @contextmanager
 def _as_os_errors() -> Iterator[None]:
-    """Libraries of stores have errors of their own; none of their texts has a credential, and none is printed whole."""
+    """Turn the errors of the libraries into `OSError`. Their texts have no credentials, and are cut short."""
     try:
         yield
     except OSError as error:

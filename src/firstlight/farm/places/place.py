@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -54,3 +56,12 @@ class Place(Protocol):
 
     def age_s(self, name: str) -> float:
         """Seconds since a file was written, by the clock of the place."""
+
+
+@contextmanager
+def filled(fill: Fill) -> Iterator[Path]:
+    """A file of this machine that was written for an upload, for as long as the context lasts."""
+    with tempfile.TemporaryDirectory(prefix="firstlight-") as folder:
+        made = Path(folder) / "file"
+        fill(made)
+        yield made

@@ -36,6 +36,15 @@ class Arm:
             "FIRSTLIGHT_ROOTFS": "" if self.rootfs is None else str(self.rootfs.absolute()),
         }
 
+    def deployed_by(self, command: str, folder: Path) -> tuple[str, dict[str, str]]:
+        """A deploy command as a shell runs it in the folder of the board's file, and its environment.
+
+        >>> Arm().deployed_by("make flash", Path("/lab"))[1]["FIRSTLIGHT_FOLDER"]
+        '/lab'
+        """
+        environment = {**self.environment(), "FIRSTLIGHT_FOLDER": str(folder)}
+        return f'cd -- "$FIRSTLIGHT_FOLDER" && {{ {command}\n}}', environment
+
     @property
     def changes_something(self) -> bool:
         """Whether the board has to be told of it."""

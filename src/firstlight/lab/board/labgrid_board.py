@@ -76,16 +76,15 @@ class LabgridBoard:
 
         :raises LabError: with what the strategy raised.
         """
-        strategy, environment = self._strategy, arm.environment()
+        strategy = self._strategy
         strategy.append = arm.append
         if not self.can_deploy:
             return
         self._guarded("off", lambda: strategy.transition("off"), strategy.power_timeout + strategy.off_s)
-        self._guarded("deploy", lambda: strategy.deploy(environment), _DEPLOY_S)
+        self._guarded("deploy", lambda: strategy.deploy(arm.environment()), _DEPLOY_S)
         if strategy.deploy_command is not None:
-            folder = {**environment, "FIRSTLIGHT_FOLDER": str(self._folder)}
-            command = f'cd -- "$FIRSTLIGHT_FOLDER" && {{ {strategy.deploy_command}\n}}'
-            run_command(command, _DEPLOY_S, "deploy command", "the arm is in its environment", folder)
+            command, environment = arm.deployed_by(strategy.deploy_command, self._folder)
+            run_command(command, _DEPLOY_S, "deploy command", "the arm is in its environment", environment)
 
     def capture(self, path: Path, about: Mapping[str, object]) -> CaptureOutcome:
         """Capture a boot.

@@ -67,8 +67,7 @@ class PlainBoard:
             # The board must not run while its storage is written.
             self._off()(self._file.power_timeout)
             hint = "the command has the arm in `FIRSTLIGHT_ARM`, `FIRSTLIGHT_APPEND`, `FIRSTLIGHT_KERNEL`, …"
-            command = f'cd -- "$FIRSTLIGHT_FOLDER" && {{ {self._file.deploy}\n}}'
-            environment = {**arm.environment(), "FIRSTLIGHT_FOLDER": str(self._folder)}
+            command, environment = arm.deployed_by(self._file.deploy, self._folder)
             try:
                 run_command(command, self._file.deploy_timeout, "deploy command", hint, environment)
             except LabError as error:

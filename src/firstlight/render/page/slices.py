@@ -12,7 +12,7 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.render.page.timeline.columns import varints
-from firstlight.render.page.tree import PageTree
+from firstlight.render.page.tree import PageTree, fold_parts
 
 #: No more slices than this go into a page; of more, neighbours are put together.
 MOST_SLICES = 600
@@ -48,7 +48,8 @@ def page_slices(boot: Boot, tree: PageTree, functions: pl.DataFrame | None) -> t
         .sort("slice")
     )
     calls = boot.calls()
-    rows, own = _node_rows(boot, calls, tree), _function_rows(boot, functions)
+    large = _large(functions)
+    rows, own = fold_parts(boot.slice_calls(), calls, tree, "slice"), _function_rows(boot, functions, large)
     columns = b"".join(
         (*_columns(rows, together, len(tree.parent), "node"), *_columns(own, together, functions.height + 1, "row"))
     )
@@ -63,36 +64,27 @@ def page_slices(boot: Boot, tree: PageTree, functions: pl.DataFrame | None) -> t
         "idle_node": tree.place[int(idle[0])] if idle.len() else -1,
         "idle_functions": [row for row, kind in enumerate(kinds) if kind in ("idle", "root")],
         "idle_function": kinds.index("idle") if "idle" in kinds else -1,
-        "smaller": functions.height - int(_large(functions).sum()),
+        "smaller": functions.height - int(large.sum()),
         "bytes": len(columns),
     }
     return described, columns
 
 
-def _node_rows(boot: Boot, calls: pl.DataFrame, tree: PageTree) -> pl.DataFrame:
-    """`slice`, `node` of the page, `calls`, `self_instructions`."""
-    places = pl.DataFrame({"node": calls["node"], "place": tree.place, "counted": tree.counted})
-    entries = pl.when("counted").then("calls").otherwise(0)
-    rows = boot.slice_calls().join(places, on="node", how="inner")
-    rows = rows.select("slice", pl.col("place").alias("node"), entries.alias("calls"), "self_instructions")
-    return rows.group_by("slice", "node").agg(pl.all().sum())
-
-
 def _large(functions: pl.DataFrame) -> pl.Series:
     """Whether a function has rows of its own."""
     whole = pl.col("total_instructions").max()
-    large = (pl.col("total_instructions") >= whole * TOTAL_SHARE) | (pl.col("self_instructions") >= whole * SELF_SHARE)
-    return functions.select(large | pl.col("kind").is_in(["idle", "root"])).to_series()
+    chosen = (pl.col("total_instructions") >= whole * TOTAL_SHARE) | (pl.col("self_instructions") >= whole * SELF_SHARE)
+    return functions.select(chosen | pl.col("kind").is_in(["idle", "root"])).to_series()
 
 
-def _function_rows(boot: Boot, functions: pl.DataFrame) -> pl.DataFrame:
+def _function_rows(boot: Boot, functions: pl.DataFrame, large: pl.Series) -> pl.DataFrame:
     """`slice`, `row` of the page (behind the last one: the small functions), `count`, `below`, `self_instructions`."""
     from firstlight import _core  # the engine is only loaded where it is needed
 
     names, rows = (pl.DataFrame(frame) for frame in _core.slice_functions(str(boot.directory), False))
     key = ("function", "module", "kind")
     place = pl.int_range(pl.len(), dtype=pl.Int64)
-    places = functions.with_columns(large=_large(functions)).select(
+    places = functions.with_columns(large=large).select(
         *key, "large", place=pl.when("large").then(place).otherwise(functions.height)
     )
     named = names.with_row_index("row").join(places, on=key, how="left", nulls_equal=True)

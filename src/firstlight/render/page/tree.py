@@ -119,19 +119,24 @@ def _add(page: PageTree, parent: int, function: str, module: str | None, kind: s
     return len(page.parent) - 1
 
 
+def fold_parts(rows: pl.DataFrame, calls: pl.DataFrame, tree: PageTree, part: str) -> pl.DataFrame:
+    """What the nodes of the page did in each part of the boot: the columns of *rows*, in any order.
+
+    :param rows: the table `phase_calls` or `slice_calls`.
+    :param calls: the table `calls` of the same bundle.
+    :param part: the column that names the part.
+    """
+    places = pl.DataFrame({"node": calls["node"], "place": tree.place, "counted": tree.counted})
+    own = pl.when("counted").then("calls").otherwise(0).alias("calls")
+    placed = rows.join(places, on="node", how="inner").with_columns(own, node="place").drop("place", "counted")
+    return placed.group_by(part, "node").agg(pl.all().sum())
+
+
 def fold_phases(phase_calls: pl.DataFrame, calls: pl.DataFrame, tree: PageTree) -> dict[str, dict[str, list[int]]]:
     """The table `phase_calls` on the nodes of the page, by phase: `node`, `calls`, `self_instructions`, `self_ns`."""
     if phase_calls.is_empty() or calls.is_empty():
         return {}
-    places = pl.DataFrame({"node": calls["node"], "place": tree.place, "counted": tree.counted})
-    own = pl.when(pl.col("counted")).then(pl.col("calls")).otherwise(0)
-    sums = (
-        phase_calls.join(places, on="node", how="inner")
-        .group_by("phase", "place")
-        .agg(own.sum().alias("calls"), pl.col("self_instructions").sum(), pl.col("self_ns").sum())
-        .sort("phase", "place")
-        .rename({"place": "node"})
-    )
+    sums = fold_parts(phase_calls, calls, tree, "phase").sort("phase", "node")
     return {
         str(key[0]): frame.drop("phase").to_dict(as_series=False)
         for key, frame in sums.partition_by("phase", as_dict=True, maintain_order=True).items()
