@@ -1,7 +1,7 @@
 //! The kernel's entry code: interrupts, exceptions and system calls, and the ways back.
 
 use super::mode::Mode;
-use super::stack::{Frame, Interrupted, Redirect, Role, ANY};
+use super::stack::{Frame, Interrupted, Key, Redirect, Role};
 use super::{Request, Tracker, DEEPEST};
 use crate::tree::{FunctionId, Kind, ROOT};
 use firstlight_isa::{Class, Isa};
@@ -27,7 +27,7 @@ impl<I: Isa> Tracker<I> {
             }
             Class::Label => {
                 if let Some(sp) = self.pending.take() {
-                    self.push(function, Kind::Function, sp, Role::Call, now);
+                    self.push(function, Kind::Function, Key::at(sp), Role::Call, now);
                 }
             }
             Class::Thunk => {}
@@ -68,7 +68,7 @@ impl<I: Isa> Tracker<I> {
         let node = self.tree.child(parent, function, kind);
         self.tree.enter(node);
         self.counts.pushed += 1;
-        self.stack.frames.push(Frame { sp: ANY, node, function, role: Role::Entry });
+        self.stack.frames.push(Frame::new(Key::NONE, node, function, Role::Entry));
         self.node = node;
         self.in_user = false;
         self.entries += 1;

@@ -28,7 +28,7 @@ use firstlight_schema::{Mark, MarkSource};
 use followed::Followed;
 pub use running::Identity;
 use rustc_hash::FxHashMap;
-use stack::{on_one_stack, Frame, Redirect, Role, Stack, ANY};
+use stack::{on_one_stack, Frame, Key, Redirect, Role, Stack};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 pub use timeline::Watch;
@@ -280,7 +280,7 @@ impl<I: Isa> Tracker<I> {
         self.call(site, sp, now);
         self.pending = None;
         self.follow(function).inside += 1;
-        self.push(function, Kind::Function, sp, Role::Call, now);
+        self.push(function, Kind::Function, Key::at(sp), Role::Call, now);
     }
 
     // A call went to code that begins no known function; `site` is where control is now.
@@ -291,7 +291,7 @@ impl<I: Isa> Tracker<I> {
                 self.push_row(self.rows.unknown, sp, now);
             } else {
                 self.follow(site).inside += 1;
-                self.push(site, Kind::Function, sp, Role::Call, now);
+                self.push(site, Kind::Function, Key::at(sp), Role::Call, now);
             }
             self.doubt(self.node);
         }
@@ -314,7 +314,7 @@ impl<I: Isa> Tracker<I> {
     fn push_row(&mut self, node: NodeId, sp: u64, now: u64) {
         self.charge(now);
         self.counts.pushed += 1;
-        self.stack.frames.push(Frame { sp, node, function: UNKNOWN, role: Role::Call });
+        self.stack.frames.push(Frame::new(Key::at(sp), node, UNKNOWN, Role::Call));
         self.tree.enter(node);
         self.node = node;
     }
@@ -344,7 +344,7 @@ impl<I: Isa> Tracker<I> {
             return false;
         }
         if let Some(sp) = self.pending.take() {
-            self.push(function, Kind::Function, sp, Role::Call, now);
+            self.push(function, Kind::Function, Key::at(sp), Role::Call, now);
         } else if self.stack.frames.last().is_some_and(|top| top.function == function) {
             // A loop to its own start, or the same instruction again after a fault.
             self.again(function);
@@ -387,7 +387,7 @@ impl<I: Isa> Tracker<I> {
     }
 
     #[inline(always)]
-    fn push(&mut self, function: FunctionId, kind: Kind, sp: u64, role: Role, now: u64) {
+    fn push(&mut self, function: FunctionId, kind: Kind, key: Key, role: Role, now: u64) {
         self.charge(now);
         if self.stack.frames.len() >= DEEPEST {
             self.abandon_all();
@@ -395,7 +395,7 @@ impl<I: Isa> Tracker<I> {
         let node = self.tree.child(self.node, function, kind);
         self.entered = 1;
         self.counts.pushed += 1;
-        self.stack.frames.push(Frame { sp, node, function, role });
+        self.stack.frames.push(Frame::new(key, node, function, role));
         self.node = node;
     }
 
@@ -406,13 +406,13 @@ impl<I: Isa> Tracker<I> {
             self.counts.tail_calls += 1;
             self.charge(now);
             self.node = ROOT;
-            return self.push(function, Kind::Task, ANY, Role::Call, now);
+            return self.push(function, Kind::Task, Key::NONE, Role::Call, now);
         };
         if let Some(sp) = self.returned_from.filter(|_| self.last_return == now) {
             // No return goes to where a function begins, but for one whose address was replaced, to see the function end:
             // a rethook's or the graph tracer's trampoline. It returns by the place that the replaced address stood at.
             self.counts.replaced_returns += 1;
-            return self.push(function, Kind::Function, sp, Role::Call, now);
+            return self.push(function, Kind::Function, Key::at(sp), Role::Call, now);
         }
         if let (LONGEST_RUN.., Some(index)) = self.stack.run(function) {
             self.counts.collapses += 1;
@@ -423,7 +423,7 @@ impl<I: Isa> Tracker<I> {
         }
         self.counts.tail_calls += 1;
         self.follow(function).tails += 1;
-        self.push(function, Kind::Function, top.sp, Role::Call, now);
+        self.push(function, Kind::Function, top.key(), Role::Call, now);
         if self.last_left == now {
             // Left for the beginning of a function: the handler may have pushed a return address (`int3_emulate_call`).
             self.emulated = Some(self.stack.frames.len());
@@ -443,7 +443,7 @@ impl<I: Isa> Tracker<I> {
     pub fn leave_part(&mut self, part: FunctionId, target: FunctionId, now: u64) {
         let [.., below, top] = self.stack.frames.as_slice() else { return };
         let is_part = top.function == part || (part == UNKNOWN && self.is_generated(top.function));
-        if is_part && top.role == Role::Call && below.function == target && below.sp == top.sp {
+        if is_part && top.role == Role::Call && below.function == target && below.key() == top.key() {
             self.drop_to(self.stack.frames.len() - 1, now);
         }
     }
@@ -464,7 +464,7 @@ impl<I: Isa> Tracker<I> {
         match (self.pending.take(), self.stack.frames.last().copied()) {
             (Some(sp), _) => {
                 let function = function(self);
-                self.push(function, Kind::Function, sp, Role::Call, now);
+                self.push(function, Kind::Function, Key::at(sp), Role::Call, now);
                 self.watch_module_initcall(function, now);
             }
             // An instruction that an exception executes elsewhere (a probe's copy of it) belongs to its function.

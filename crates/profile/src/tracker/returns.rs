@@ -1,6 +1,6 @@
 //! Returns: which frames they end, and what becomes of the others.
 
-use super::stack::{on_one_stack, Frame, Role, ANY};
+use super::stack::{on_one_stack, Frame, Key, Role, ANY};
 use super::Tracker;
 use crate::tree::FunctionId;
 use firstlight_isa::{Class, Isa};
@@ -57,7 +57,7 @@ impl<I: Isa> Tracker<I> {
         if own && self.returns_inside(top, sp) {
             return;
         }
-        if let Some(index) = self.stack.holding(sp) {
+        if let Some(index) = self.stack.holding(Key::at(sp)) {
             self.unwind_to(index, own, now);
             self.returned_from = Some(sp);
         } else if top.role != Role::Entry

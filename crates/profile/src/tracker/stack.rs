@@ -8,6 +8,26 @@ use firstlight_isa::Isa;
 /// The stack address of a frame that no call pushed: entries from outside and first frames of tasks.
 pub(super) const ANY: u64 = u64::MAX;
 
+/// What names a frame. Functions that call one another in tail position share one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key {
+    /// Where the call stands on the stack: the place of its return address, or where a link register holds that, the stack
+    /// pointer at the call. [`ANY`] where no call pushed the frame.
+    pub sp: u64,
+    /// Where a link register holds the return address its lower half, else 0.
+    pub link: u32,
+}
+
+impl Key {
+    /// That of a frame that no call pushed.
+    pub const NONE: Self = Self::at(ANY);
+
+    /// That of a call whose return address stands there.
+    pub const fn at(sp: u64) -> Self {
+        Self { sp, link: 0 }
+    }
+}
+
 /// What a frame is, beyond a called function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
@@ -22,11 +42,23 @@ pub(super) enum Role {
 /// One frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
-    /// Where the return address stands, or [`ANY`].
+    /// As in [`Key`], whose parts stand apart so that a frame has 24 bytes.
     pub sp: u64,
+    pub link: u32,
     pub node: NodeId,
     pub function: FunctionId,
     pub role: Role,
+}
+
+impl Frame {
+    pub fn new(key: Key, node: NodeId, function: FunctionId, role: Role) -> Self {
+        Self { sp: key.sp, link: key.link, node, function, role }
+    }
+
+    #[inline]
+    pub fn key(&self) -> Key {
+        Key { sp: self.sp, link: self.link }
+    }
 }
 
 /// A thunk has replaced its own return address: the next return is its jump.
@@ -74,10 +106,10 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    /// The frame on top whose return address stands at `sp`, looked for down to the nearest entry.
-    pub fn holding(&self, sp: u64) -> Option<usize> {
+    /// The frame on top that has this key, looked for down to the nearest entry.
+    pub fn holding(&self, key: Key) -> Option<usize> {
         for (index, frame) in self.frames.iter().enumerate().rev() {
-            if frame.sp == sp {
+            if frame.key() == key {
                 return Some(index);
             }
             if frame.role == Role::Entry {
@@ -87,11 +119,11 @@ impl Stack {
         None
     }
 
-    /// How many frames on top share one return address (tail calls), and the lowest of `function` among them.
+    /// How many frames on top share one key (tail calls), and the lowest of `function` among them.
     pub fn run(&self, function: FunctionId) -> (usize, Option<usize>) {
-        let Some(sp) = self.frames.last().map(|top| top.sp) else { return (0, None) };
+        let Some(key) = self.frames.last().map(Frame::key) else { return (0, None) };
         let on_top = self.frames.iter().enumerate().rev();
-        let run = on_top.take_while(|(_, frame)| frame.sp == sp && frame.role != Role::Entry);
+        let run = on_top.take_while(|(_, frame)| frame.key() == key && frame.role != Role::Entry);
         run.fold((0, None), |(length, found), (index, frame)| {
             (length + 1, if frame.function == function { Some(index) } else { found })
         })

@@ -1,7 +1,7 @@
 //! Tasks: switches between their stacks, and the names of their user mode.
 
 use super::running::{Comes, Identity, Leaves};
-use super::stack::{Frame, Role, Stack, ANY};
+use super::stack::{Frame, Key, Role, Stack, ANY};
 use super::{Tracker, UNKNOWN};
 use crate::recording::Function;
 use crate::tree::{FunctionId, Kind, ROOT};
@@ -88,7 +88,7 @@ impl<I: Isa> Tracker<I> {
         if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
             let node = self.tree.child(ROOT, top.function, Kind::Task);
             self.counts.pushed += 1;
-            stack.frames.push(Frame { sp: ANY, node, function: top.function, role: Role::Call });
+            stack.frames.push(Frame::new(Key::NONE, node, top.function, Role::Call));
         }
         stack
     }

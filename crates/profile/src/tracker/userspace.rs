@@ -42,7 +42,7 @@ impl<I: Isa> Tracker<I> {
 
     /// Where the return address of the running function's call stands, if it was called.
     pub fn frame_key(&self) -> Option<u64> {
-        self.stack.frames.last().filter(|top| top.role != Role::Entry && top.sp != super::ANY).map(|top| top.sp)
+        self.stack.frames.last().filter(|top| top.role != Role::Entry && top.sp != super::stack::ANY).map(|top| top.sp)
     }
 
     /// The guest's stack pointer, read at the first instruction of a function, does or does not stand at the return address.
