@@ -96,6 +96,51 @@ def test_the_minimal_guest_needs_no_further_option_and_is_equal_each_time(tmp_pa
     assert b"firstlight: ready" in (one / "raw/console.log").read_bytes()
 
 
+def test_a_profile_changes_nothing_and_is_equal_each_time(tmp_path: Path) -> None:
+    first, _ = (firstlight.record_with(RecordOptions(tmp_path / f"{name}.boot", arch="arm64")) for name in ("a", "b"))
+    plain = firstlight.record_with(RecordOptions(tmp_path / "plain.boot", arch="arm64", profile=False))
+    one, other = tmp_path / "a.boot", tmp_path / "b.boot"
+    files = [file.name for file in one.glob("*.parquet")] + ["manifest.json", "raw/console.log", "raw/report.bin"]
+    assert filecmp.cmpfiles(one, other, files, shallow=False) == (files, [], [])
+    untouched = ["raw/console.log", "raw/report.bin"]
+    assert filecmp.cmpfiles(one, tmp_path / "plain.boot", untouched, shallow=False) == (untouched, [], [])
+    assert plain.manifest.totals.virtual_ns is not None
+    assert first.manifest.totals.virtual_ns is not None
+    # The guest's own clock has a period of 16 ns.
+    assert abs(plain.manifest.totals.virtual_ns - first.manifest.totals.virtual_ns) <= 16
+
+
+def test_the_profile_is_sound_and_complete(tmp_path: Path) -> None:
+    boot = firstlight.record_with(RecordOptions(tmp_path / "a.boot", arch="arm64"))
+    invariants = boot.manifest.invariants
+    assert {name for name, invariant in invariants.items() if not invariant.holds} == set()
+    assert invariants["returns_matched"].value == 0
+    assert invariants["frames_returned"].value == 0
+    assert invariants["entries_counted"].value == 0
+    assert invariants["registers_confirmed"].value == 0
+    marks = boot.marks()["mark"].to_list()
+    levels = "early pure core postcore arch subsys fs rootfs device late".split()
+    assert [mark.removeprefix("initcall_") for mark in marks if mark.startswith("initcall_")] == levels
+    assert marks[:3] == ["power_on", "kernel_entry", "kernel_start"]
+    assert marks[-3:] == ["user_start", "guest_start", "ready"]
+
+
+def test_user_mode_is_seen_behind_the_trampoline_of_page_table_isolation(tmp_path: Path) -> None:
+    def user(append: str) -> set[str]:
+        boot = firstlight.record_with(RecordOptions(tmp_path / "a.boot", arch="arm64", append=append, force=True))
+        assert all(invariant.holds for invariant in boot.manifest.invariants.values())
+        functions = boot.functions()["function"].to_list()
+        return {name for name in functions if name.startswith("[user ")}
+
+    assert user("kpti=on") == user("")
+
+
+def test_a_console_line_of_the_users_choice_ends_the_recording(tmp_path: Path) -> None:
+    boot = firstlight.record_with(RecordOptions(tmp_path / "a.boot", arch="arm64", ready="Run /init as init process"))
+    assert boot.marks()["mark"].to_list()[-1] == "ready"
+    assert boot.log()["time_ns"].is_not_null().any()
+
+
 def test_a_command_of_the_minimal_guest_runs(tmp_path: Path) -> None:
     options = RecordOptions(
         tmp_path / "a.boot", arch="arm64", profile=False, guest_commands=("uname -m >/dev/console",)

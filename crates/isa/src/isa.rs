@@ -1,6 +1,6 @@
 //! The trait that an architecture implements.
 
-use crate::{Class, Flow, Userspace};
+use crate::{Class, Flow, Linked, Userspace};
 use std::fmt::Debug;
 
 /// A section of code that passes control on and holds no functions.
@@ -14,8 +14,9 @@ pub struct ThunkSection {
 
 /// A processor architecture.
 ///
-/// A shadow stack names each frame by its *frame key*: the address at which the return address of the call stands. Keys fall
-/// as calls nest, and the call and its return both show the key, as the address of a memory access.
+/// A shadow stack names each frame by its *frame key*. Where a call pushes its return address, that is the address at which it
+/// stands: keys fall as calls nest, and the call and its return both show the key, as the address of a memory access. Where a
+/// call leaves its return address in a register ([`Linked`]), the stack pointer and that address are the key.
 ///
 /// ```
 /// use firstlight_isa::{Flow, Isa, X86_64};
@@ -46,7 +47,7 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     /// Functions that the kernel calls before it returns to user mode. Each way out calls one of them; kernels differ in which
     /// exist.
     const WAYS_OUT: &'static [&'static str];
-    /// Names of the per-CPU variable that holds the running task; the first that exists counts.
+    /// Names of the per-CPU variable that holds the running task; the first that exists counts. None where a register holds it.
     const CURRENT_TASK: &'static [&'static str];
 
     /// Bytes of a kernel stack: a power of two, to which the stack is aligned.
@@ -58,12 +59,16 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
 
     /// The lowest address of the kernel's half.
     const KERNEL_HALF: u64;
-    /// Where the kernel's image is mapped, less where it lies in memory.
-    const IMAGE_OFFSET: u64;
+    /// Where the kernel's image is mapped, less where it lies in memory; nothing where that differs between kernels, and
+    /// [`Self::image_entry`] says it.
+    const IMAGE_OFFSET: Option<u64>;
     /// Names of the symbol where the image is entered; the first that exists counts.
     const IMAGE_ENTRY: &'static [&'static str];
-    /// Physical address of the decompressor's first instruction.
-    const DECOMPRESSOR: u64;
+    /// Physical address of the decompressor's first instruction, where the kernel's file has one.
+    const DECOMPRESSOR: Option<u64>;
+
+    /// How calls and switches of tasks are seen, where a call leaves its return address in a register.
+    const LINKED: Option<&'static Linked> = None;
 
     /// The border of user mode; nothing where processes are not followed.
     const USERSPACE: Option<&'static Userspace> = None;
@@ -82,6 +87,11 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
 
     /// The same of a symbol in the entry code, by names that elsewhere say nothing.
     fn entry_class(_symbol: &str) -> Option<Class> {
+        None
+    }
+
+    /// The physical address of [`Self::IMAGE_ENTRY`], if these bytes at this address are the head of a kernel's image.
+    fn image_entry(_head: &[u8], _address: u64) -> Option<u64> {
         None
     }
 

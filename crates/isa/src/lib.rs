@@ -1,6 +1,6 @@
 //! Processor architectures, as far as following a kernel's control flow needs them.
 //!
-//! [`Isa`] is the trait; each architecture is one module that implements it ([`x86_64`]). Everything that uses the trait takes
+//! [`Isa`] is the trait; each architecture is one module that implements it ([`x86_64`], [`aarch64`]). Everything that uses the trait takes
 //! it as a type, so the compiler makes a copy of the tracker for each architecture and no event pays for the choice.
 //! [`guest`] is the part that programs inside the guest need. `docs/design/architectures.md` describes how to add one.
 
@@ -13,6 +13,8 @@ mod flow;
 pub mod guest;
 #[cfg(feature = "decode")]
 mod isa;
+#[cfg(feature = "decode")]
+mod linked;
 #[cfg(feature = "system-calls")]
 pub mod system_calls;
 #[cfg(feature = "decode")]
@@ -21,10 +23,12 @@ pub mod x86_64;
 
 #[cfg(feature = "decode")]
 pub use self::{
+    aarch64::Aarch64,
     class::Class,
     flow::Flow,
     isa::Isa,
     isa::ThunkSection,
+    linked::Linked,
     userspace::{Area, RegisterFile, Userspace},
     x86_64::X86_64,
 };

@@ -1,5 +1,6 @@
 //! What QEMU calls: each callback reads the clock and passes the event on.
 
+use crate::linked;
 use crate::prefetch::prefetch;
 use crate::session::{Progress, Session};
 use crate::shared::{session, unpack, unpack_block};
@@ -41,6 +42,18 @@ pub extern "C" fn on_entry<I: Isa>(cpu: u32, data: *mut c_void) {
     session.tracker.enter(function, now);
     session.tracker.next().into_iter().for_each(prefetch);
     session.tick(function, now);
+}
+
+/// The first instruction of a function that calls initcalls, and none is known yet.
+pub extern "C" fn on_initcall_caller<I: Isa>(cpu: u32, data: *mut c_void) {
+    match I::LINKED {
+        Some(_) => linked::on_watched::<I>(cpu, data),
+        None => on_watched::<I>(cpu, data),
+    }
+    let Some((session, function, _)) = event::<I>(cpu, data) else { return };
+    if session.tracker.lacks_initcalls(function) {
+        session.find_initcalls();
+    }
 }
 
 /// The first instruction of a function that something is known to hang on: a mark, an initcall, a way to user mode.

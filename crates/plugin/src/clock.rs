@@ -159,6 +159,11 @@ impl Clock {
         (instructions << self.shift) + idle_ns
     }
 
+    /// Instructions executed so far, by QEMU's own answer: only between two blocks, as while one is translated.
+    pub fn between_blocks(&self) -> Option<u64> {
+        Some(self.raw?() as u64)
+    }
+
     /// To be called at every translation, when nothing runs: searches on, or compares with QEMU's answer.
     /// Returns whether they agree, once there is something to compare.
     pub fn at_translation(&mut self) -> Option<bool> {

@@ -13,6 +13,8 @@ pub enum ConfigError {
     Pattern(#[from] regex::Error),
     #[error("{path} has no functions: it must be the text of /proc/kallsyms, read as root", path = .0.display())]
     NoFunctions(PathBuf),
+    #[error("{path} does not say where the kernel's code begins and ends: it lacks `_stext` or `_etext`", path = .0.display())]
+    NoBounds(PathBuf),
     #[error("QEMU lacks the plugin function {0}")]
     NoFunction(&'static str),
     #[error("the plugin has no module for the processor {0}")]

@@ -37,40 +37,45 @@ impl<I: Isa> Memory for Mapped<I> {
 /// Where tasks keep their names.
 pub struct TaskNames<I> {
     memory: Mapped<I>,
-    current: CurrentTask,
-    init_task: u64,
+    current: Option<CurrentTask>,
+    init_task: Option<u64>,
     name_offset: Option<u64>,
     hopeless: bool,
 }
 
 impl<I: Isa> TaskNames<I> {
-    /// None when QEMU or the kernel lacks what is needed: then user mode stays in one row.
+    /// None when the kernel lacks what is needed: then user mode stays in one row.
     pub fn find(memory: Mapped<I>, cpu: u32, symbols: &SymbolTable<I>) -> Option<Self> {
         Some(Self {
             memory,
-            current: CurrentTask::find(cpu, symbols)?,
-            init_task: symbols.address("init_task")?,
+            current: CurrentTask::find(cpu, symbols),
+            init_task: symbols.address("init_task"),
             name_offset: None,
             hopeless: false,
         })
     }
 
-    /// The running task's address and name; the kernel's address space must be the current one.
-    pub fn running(&mut self) -> Option<(u64, String)> {
+    /// The running task's address; the kernel's address space must be the current one.
+    pub fn running(&self) -> Option<u64> {
+        self.current?.address(|at| self.memory.word(at))
+    }
+
+    /// The name of the task at an address; the kernel's address space must be the current one. `first` is the first task of the
+    /// boot, where no symbol says it.
+    pub fn of(&mut self, task: u64, first: Option<u64>) -> Option<String> {
         if self.name_offset.is_none() && !self.hopeless {
-            self.name_offset = self.find_name();
+            self.name_offset = self.find_name(self.init_task.or(first)?);
             self.hopeless = self.name_offset.is_none();
         }
-        let task = self.current.address(|at| self.memory.word(at))?;
         let mut name = [0_u8; NAME_BYTES];
         self.memory.read(task.wrapping_add(self.name_offset?), &mut name).then_some(())?;
         let text = name.split(|byte| *byte == 0).next().filter(|text| !text.is_empty())?;
-        Some((task, String::from_utf8_lossy(text).into_owned()))
+        Some(String::from_utf8_lossy(text).into_owned())
     }
 
-    fn find_name(&self) -> Option<u64> {
+    fn find_name(&self, first: u64) -> Option<u64> {
         let mut task = vec![0_u8; TASK_BYTES];
-        self.memory.read(self.init_task, &mut task).then_some(())?;
+        self.memory.read(first, &mut task).then_some(())?;
         task.windows(9).position(|bytes| bytes == b"swapper/0" || bytes == b"swapper\0\0").map(|at| at as u64)
     }
 }

@@ -27,7 +27,7 @@ impl KernelMemory {
         Some(Self {
             physical: PhysicalMemory::find()?,
             userspace,
-            root: root.wrapping_sub(I::IMAGE_OFFSET),
+            root: root.wrapping_sub(I::IMAGE_OFFSET?),
             direct: None,
         })
     }

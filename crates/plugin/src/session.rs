@@ -6,11 +6,13 @@ use crate::clock::Clock;
 use crate::config::{ClockChoice, Config, ConfigError};
 use crate::console::Console;
 use crate::guest_memory::{Mapped, TaskNames};
+use crate::linked::Linkage;
 use crate::processes::{Probe, Processes};
 use crate::status::{Status, StatusFile};
 use firstlight_isa::Isa;
 use firstlight_profile::code::Memory as _;
 use firstlight_profile::code::{LoadedCode, Shape};
+use firstlight_profile::initcall_table::initcalls;
 use firstlight_profile::recording::State;
 use firstlight_profile::symbols::{class_in_module, Extent};
 use firstlight_profile::tracker::{Identity, Request, Watch};
@@ -41,10 +43,10 @@ pub struct Session<I: Isa> {
     pub tracker: Tracker<I>,
     pub frozen: bool,
     pub ready_by_mark: bool,
-    /// Physical address of the kernel's image.
-    pub load_address: Option<u64>,
-    /// Physical address at which it is entered.
-    pub entry_address: Option<u64>,
+    /// Where the kernel's image is mapped, less where it lies in memory.
+    pub image_offset: Option<u64>,
+    /// What is known of calls by a link register.
+    pub linkage: Linkage,
     /// Addresses of blocks that follow an `out`.
     pub after_out: HashSet<u64>,
     /// What the kernel has reached, so far.
@@ -103,11 +105,8 @@ impl<I: Isa> Session<I> {
                 names: None,
                 loaded: LoadedCode::new(&symbols),
                 mapped: None,
-                load_address: symbols.address("_text").map(|text| text.wrapping_sub(I::IMAGE_OFFSET)),
-                entry_address: I::IMAGE_ENTRY
-                    .iter()
-                    .find_map(|name| symbols.address(name))
-                    .map(|entry| entry.wrapping_sub(I::IMAGE_OFFSET)),
+                image_offset: I::IMAGE_OFFSET,
+                linkage: Linkage::default(),
                 ready_by_mark: config.ready.nop,
                 api,
                 clock,
@@ -131,7 +130,10 @@ impl<I: Isa> Session<I> {
     fn parts(config: &Config) -> Result<Parts<I>, ConfigError> {
         let symbols = SymbolTable::parse(&String::from_utf8_lossy(&firstlight_qemu::read(&config.symbols)?));
         if symbols.functions().is_empty() {
-            return Err(ConfigError::NoFunctions(config.symbols.clone()));
+            return Err(match symbols.lacks_bounds() {
+                true => ConfigError::NoBounds(config.symbols.clone()),
+                false => ConfigError::NoFunctions(config.symbols.clone()),
+            });
         }
         let pattern = config.ready.console.as_deref().map(regex::Regex::new).transpose()?;
         let api = Api::load(CPU, symbols.functions().len()).map_err(ConfigError::NoFunction)?;
@@ -213,6 +215,13 @@ impl<I: Isa> Session<I> {
         Instant { instructions: now, virtual_ns: self.clock.virtual_ns(now, self.clock.idle_ns()) }
     }
 
+    /// The first initcall is about to be called: where the symbols do not say which there are, the kernel's tables do.
+    pub fn find_initcalls(&mut self) {
+        if let Some(memory) = self.mapped() {
+            self.tracker.know_initcalls(initcalls(&self.symbols, &memory));
+        }
+    }
+
     /// User mode is about to go on.
     pub fn reaches_user(&mut self, now: u64) {
         self.tracker.user_start(now);
@@ -228,10 +237,17 @@ impl<I: Isa> Session<I> {
         Some(processes.user_block(address, &mut self.tracker))
     }
 
-    /// Whether the address lies in the kernel's image.
-    pub fn in_image(&self, address: u64) -> bool {
-        let bounds = self.symbols.address("_text").zip(self.symbols.address("_end"));
-        bounds.is_some_and(|(start, end)| (start..end).contains(&address))
+    /// Where the kernel's image is entered: its address in memory.
+    pub fn entry_address(&self) -> Option<u64> {
+        let entry = I::IMAGE_ENTRY.iter().find_map(|name| self.symbols.address(name))?;
+        Some(entry.wrapping_sub(self.image_offset?))
+    }
+
+    /// The address at which the code of an address in memory is mapped, if it is the kernel's before it maps itself.
+    pub fn low_code(&self, address: u64) -> Option<u64> {
+        let mapped = address.wrapping_add(self.image_offset?);
+        let start = ["_text", "_stext"].into_iter().find_map(|name| self.symbols.address(name))?;
+        (mapped >= start && self.symbols.containing(mapped).is_some()).then_some(mapped)
     }
 
     /// Whether the code from `target` to the end of this function does nothing but run into the function behind: padding that
@@ -246,7 +262,7 @@ impl<I: Isa> Session<I> {
     }
 
     // Found once: to be asked when there is a processor.
-    fn mapped(&mut self) -> Option<Mapped<I>> {
+    pub fn mapped(&mut self) -> Option<Mapped<I>> {
         if self.mapped.is_none() {
             self.mapped = Mapped::find(CPU);
         }
@@ -286,14 +302,31 @@ impl<I: Isa> Session<I> {
     }
 
     fn running_task(&mut self) -> Option<(u64, String)> {
+        if I::LINKED.is_some() {
+            return self.task_at(self.linkage.running()?);
+        }
+        let address = self.names()?.running()?;
+        self.task_at(address)
+    }
+
+    fn task_at(&mut self, address: u64) -> Option<(u64, String)> {
+        let first = self.linkage.first();
+        let name = self.names()?.of(address, first)?;
+        Some((address, name))
+    }
+
+    fn names(&mut self) -> Option<&mut TaskNames<I>> {
         let mapped = self.mapped()?;
-        let names = self.names.get_or_insert_with(|| TaskNames::find(mapped, CPU, &self.symbols));
-        names.as_mut().and_then(TaskNames::running)
+        self.names.get_or_insert_with(|| TaskNames::find(mapped, CPU, &self.symbols)).as_mut()
     }
 
     /// After a switch of stacks: the kernel's `current` is still the task that was left.
     pub fn switched(&mut self) {
-        if let Some((address, name)) = self.running_task() {
+        let left = match I::LINKED {
+            Some(_) => self.task_at(self.linkage.left()),
+            None => self.running_task(),
+        };
+        if let Some((address, name)) = left {
             let state = self.processes.as_ref().and_then(|processes| processes.state(address));
             self.tracker.left(Identity { address, name: &name, state });
         }

@@ -3,14 +3,15 @@
 use crate::api::{Block, Instruction};
 use crate::callbacks::{
     on_asked, on_call, on_call_inside, on_call_through, on_cold, on_console, on_decompressor, on_entry,
-    on_inside_loaded, on_kernel, on_leave_kernel, on_leave_part, on_loaded, on_mark, on_may_return, on_padding,
-    on_padding_loaded, on_probed, on_redirect, on_return, on_special, on_switch, on_takes_stack, on_unknown,
-    on_unnamed_padding, on_user_block, on_watched,
+    on_initcall_caller, on_inside_loaded, on_kernel, on_leave_kernel, on_leave_part, on_loaded, on_mark, on_may_return,
+    on_padding, on_padding_loaded, on_probed, on_redirect, on_return, on_special, on_switch, on_takes_stack,
+    on_unknown, on_unnamed_padding, on_user_block, on_watched,
 };
+use crate::linked;
 use crate::session::{Loaded, Progress, Session};
 use crate::shared::{pack, pack_both};
-use firstlight_isa::{Class, Flow, Isa};
-use firstlight_profile::code::Shape;
+use firstlight_isa::{Class, Flow, Isa, Linked};
+use firstlight_profile::code::{Memory as _, Shape};
 use firstlight_profile::symbols::Extent;
 use firstlight_profile::tracker::UNKNOWN;
 
@@ -39,21 +40,52 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
     if I::is_kernel_code(address) {
         if session.progress < Progress::KernelHigh {
             session.progress = Progress::KernelHigh;
+            if let Some(linked) = I::LINKED {
+                if !session.clock.is_ready() {
+                    return session.fail("QEMU's instruction counter was not found");
+                }
+                if !session.linkage.find(linked) {
+                    return session.fail("QEMU does not show the guest's registers");
+                }
+            }
         }
         return kernel(session, &Code { block, address, mapped: address, length });
     }
     if session.progress == Progress::KernelHigh {
         return user(session, block, address, length);
     }
-    if Some(address) == session.entry_address {
+    if let Some(linked) = I::LINKED {
+        return low::<I>(session, linked, block, address, length);
+    }
+    if Some(address) == session.entry_address() {
         session.api.on_block(block, on_kernel::<I>, pack(0, length));
     }
-    if address == I::DECOMPRESSOR && session.progress == Progress::Firmware {
+    if Some(address) == I::DECOMPRESSOR && session.progress == Progress::Firmware {
         session.api.on_block(block, on_decompressor::<I>, pack(0, length));
     }
     // Before it maps itself high, the kernel runs where it lies; `startup_64` is among the first of that.
-    let mapped = address.wrapping_add(I::IMAGE_OFFSET);
-    if Some(address) >= session.load_address && session.symbols.containing(mapped).is_some() {
+    if let Some(mapped) = session.low_code(address) {
+        kernel(session, &Code { block, address, mapped, length });
+    }
+}
+
+// Before the kernel has mapped itself. Where no firmware runs before it, QEMU's counter is not found yet when it begins; while
+// a block is translated, QEMU says it.
+fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, address: u64, length: usize) {
+    if session.progress == Progress::Firmware {
+        let head = session.mapped().and_then(|memory| memory.bytes(address, linked.head_bytes));
+        let entry = head.and_then(|head| I::image_entry(&head, address));
+        let named = I::IMAGE_ENTRY.iter().find_map(|name| session.symbols.address(name));
+        if let Some((entry, named)) = entry.zip(named) {
+            session.image_offset = Some(named.wrapping_sub(entry));
+            session.progress = Progress::KernelLow;
+            if let Some(now) = session.clock.between_blocks() {
+                session.tracker.kernel(now);
+            }
+        }
+    }
+    let is_visible = session.clock.is_ready() && session.linkage.find(linked);
+    if let Some(mapped) = session.low_code(address).filter(|_| is_visible) {
         kernel(session, &Code { block, address, mapped, length });
     }
 }
@@ -93,8 +125,18 @@ fn user<I: Isa>(session: &mut Session<I>, block: *mut Block, address: u64, lengt
 
 fn kernel<I: Isa>(session: &mut Session<I>, code: &Code) {
     let own = session.symbols.extent(code.mapped);
+    if let Some(linked) = I::LINKED {
+        // Before all else: what has returned is over when the block begins.
+        let begins = own.is_some_and(|(_, extent)| extent.address == code.mapped);
+        let first = session.api.instruction(code.block, 0);
+        if !begins && linked::is_behind_call(session, linked, first, code.address) {
+            let function = own.map_or(UNKNOWN, |(function, _)| function);
+            let data = linked::pack_site(code.address, function, code.length);
+            session.api.on_block(code.block, linked::on_return_site::<I>, data);
+        }
+    }
     // Of what lies outside the image the kernel's lists know the name now.
-    let outside = own.is_none() && !session.in_image(code.mapped);
+    let outside = own.is_none() && !session.symbols.in_image(code.mapped);
     let loaded = if outside { session.loaded_code(code.address) } else { None };
     match &loaded {
         Some(loaded) => begin_loaded(session, code, loaded),
@@ -105,8 +147,7 @@ fn kernel<I: Isa>(session: &mut Session<I>, code: &Code) {
         session.api.on_block(code.block, on_console::<I>, pack(0, code.length));
     }
     if session.asks_for_results() && session.symbols.starting(code.mapped).is_none() {
-        let packed = code.address & 0x0000_ffff_ffff_ffff | (code.length as u64) << 48;
-        session.api.on_block(code.block, on_may_return::<I>, packed);
+        session.api.on_block(code.block, on_may_return::<I>, linked::pack_address(code.address, code.length));
     }
     if let Some((function, extent)) = found {
         match extent.class {
@@ -115,7 +156,8 @@ fn kernel<I: Isa>(session: &mut Session<I>, code: &Code) {
                     session.api.on_access(instruction, on_switch::<I>, pack(function, remaining));
                 });
                 each(session, code, Flow::TakeStack, |session, instruction, remaining| {
-                    session.api.on_instruction(instruction, on_takes_stack::<I>, pack(function, remaining));
+                    let callback = if I::LINKED.is_some() { linked::on_takes_stack::<I> } else { on_takes_stack::<I> };
+                    session.api.on_instruction(instruction, callback, pack(function, remaining));
                 });
             }
             Class::Thunk => each(session, code, Flow::Redirect, |session, instruction, remaining| {
@@ -123,6 +165,9 @@ fn kernel<I: Isa>(session: &mut Session<I>, code: &Code) {
             }),
             _ => {}
         }
+    }
+    if let (Some(linked), Some((function, _))) = (I::LINKED, own) {
+        console_stores(session, linked, code, function);
     }
     entries(session, code, found);
     end(session, code, own, loaded.as_ref());
@@ -133,11 +178,11 @@ fn begin<I: Isa>(session: &Session<I>, code: &Code, found: Option<(u32, Extent)>
     let Some((function, extent)) = found else {
         // Nameless code of the image itself belongs to what jumped there (`.altinstr_aux`), and a jump through a register
         // is no more than a detour of a call (the thunks of indirect target selection).
-        if session.in_image(code.mapped) || is_detour(session, code) {
+        if session.symbols.in_image(code.mapped) || is_detour(session, code) {
             return;
         }
-        let packed = code.address & 0x0000_ffff_ffff_ffff | (code.length as u64) << 48;
-        return session.api.on_block(code.block, on_unknown::<I>, packed);
+        let callback = if I::LINKED.is_some() { linked::on_unknown::<I> } else { on_unknown::<I> };
+        return session.api.on_block(code.block, callback, linked::pack_address(code.address, code.length));
     };
     let data = pack(function, code.length);
     match extent.class {
@@ -165,7 +210,10 @@ fn begin_loaded<I: Isa>(session: &Session<I>, code: &Code, loaded: &Loaded) {
     let Loaded { function, extent, shape } = *loaded;
     let data = pack(function, code.length);
     match (shape, extent.class) {
-        (Shape::Row, _) => return session.api.on_block(code.block, on_inside_loaded::<I>, data),
+        (Shape::Row, _) => {
+            let callback = if I::LINKED.is_some() { linked::on_inside_loaded::<I> } else { on_inside_loaded::<I> };
+            return session.api.on_block(code.block, callback, data);
+        }
         (Shape::Function, Class::Cold) => return session.api.on_block(code.block, on_cold::<I>, data),
         (Shape::Function, Class::Thunk) => return,
         (Shape::Function, _) if code.address < extent.address => {
@@ -178,6 +226,7 @@ fn begin_loaded<I: Isa>(session: &Session<I>, code: &Code, loaded: &Loaded) {
         if session.api.instruction_address(instruction) == extent.address {
             let data = pack(function, code.length - index);
             match index {
+                0 if I::LINKED.is_some() => session.api.on_block(code.block, linked::on_loaded::<I>, data),
                 0 => session.api.on_block(code.block, on_loaded::<I>, data),
                 _ => session.api.on_instruction(instruction, on_loaded::<I>, data),
             }
@@ -204,8 +253,15 @@ fn entries<I: Isa>(session: &Session<I>, code: &Code, found: Option<(u32, Extent
             Class::Cold | Class::Stub => continue,
             Class::Plain if index == 0 && session.is_asked(function) => on_asked::<I>,
             Class::Plain if index == 0 && session.is_probed(function) => on_probed::<I>,
+            Class::Plain if session.tracker.lacks_initcalls(function) => on_initcall_caller::<I>,
+            // Where a block begins, registers are up to date. In its middle nothing but the code in front of it leads there.
+            Class::Plain if index == 0 && I::LINKED.is_some() => match session.tracker.watches(function) {
+                true => linked::on_watched::<I>,
+                false => linked::on_entry::<I>,
+            },
             Class::Plain if session.tracker.watches(function) => on_watched::<I>,
             Class::Plain => on_entry::<I>,
+            Class::Switch if I::LINKED.is_some() => linked::on_switch::<I>,
             _ => on_special::<I>,
         };
         let data = pack(function, code.length - index);
@@ -223,6 +279,17 @@ fn each<I: Isa>(session: &Session<I>, code: &Code, wanted: Flow, act: impl Fn(&S
         let mut buffer = [0; 16];
         if I::flow(session.api.bytes(instruction, &mut buffer), 0) == wanted {
             act(session, instruction, code.length - index - 1);
+        }
+    }
+}
+
+// Where the console's registers are memory, a store to them is what sends a byte.
+fn console_stores<I: Isa>(session: &Session<I>, linked: &Linked, code: &Code, function: u32) {
+    let name = session.symbols.functions().get(function as usize).map_or("", |symbol| &symbol.name);
+    if linked.console.iter().any(|prefix| name.starts_with(prefix)) {
+        for index in 0..code.length {
+            let instruction = session.api.instruction(code.block, index);
+            session.api.on_access(instruction, linked::on_console_store::<I>, pack(function, code.length - index - 1));
         }
     }
 }
@@ -249,6 +316,13 @@ fn end<I: Isa>(session: &mut Session<I>, code: &Code, own: Option<(u32, Extent)>
     let class = site.map_or(Class::Plain, |(_, extent)| extent.class);
     let data = pack(function, 0);
     match I::flow(bytes, at) {
+        // A function that begins at the target sees the call itself.
+        Flow::Call(target) if I::LINKED.is_some() && session.symbols.containing(target).is_some() => {}
+        Flow::Call(_) | Flow::CallIndirect if I::LINKED.is_some() => {
+            let behind = next.wrapping_sub(code.mapped).wrapping_add(code.address);
+            session.api.on_instruction(instruction, linked::on_link::<I>, behind);
+        }
+        Flow::Return if I::LINKED.is_some() => {}
         Flow::Call(target) if target != next && loaded.is_some_and(|loaded| loaded.is_inside(target)) => {
             session.tracker.calls_inside(function);
         }
@@ -256,7 +330,10 @@ fn end<I: Isa>(session: &mut Session<I>, code: &Code, own: Option<(u32, Extent)>
         Flow::CallIndirect => session.api.on_access(instruction, on_call_through::<I>, data),
         Flow::Return => session.api.on_access(instruction, on_return::<I>, data),
         // Elsewhere `iret` goes to the next instruction, to serialise (`sync_core`).
-        Flow::InterruptReturn | Flow::SyscallReturn if class != Class::Plain => {
+        // Nameless code leaves by it where the kernel has a copy of its entry code for user mode (`tramp_exit` of arm64).
+        Flow::InterruptReturn | Flow::SyscallReturn
+            if class != Class::Plain || (I::LINKED.is_some() && function == UNKNOWN) =>
+        {
             session.api.on_instruction(instruction, on_leave_kernel::<I>, data);
         }
         Flow::Jump(target) if class == Class::Cold || function == UNKNOWN || is_row => {

@@ -8,6 +8,7 @@ pub mod code;
 pub mod difference;
 pub mod fold;
 pub mod folding;
+pub mod initcall_table;
 pub mod initcalls;
 pub mod instant;
 pub mod kd;

@@ -46,13 +46,15 @@ pub struct SymbolTable<I> {
     froms: Vec<u64>,
     data: FxHashMap<String, u64>,
     starts: FxHashMap<u64, u32>,
+    lacks_bounds: bool,
     isa: PhantomData<I>,
 }
 
 impl<I: Isa> SymbolTable<I> {
     /// Reads lines of `ADDRESS TYPE NAME [MODULE]`; lines of another form are passed over.
     ///
-    /// Functions are the text symbols between `_text` and `_etext` and between `_sinittext` and `_einittext`; where
+    /// Functions are the text symbols between `_text` and `_etext` and between `_sinittext` and `_einittext`. A kernel whose
+    /// list leaves `_text` out has `_stext`, where its code begins. Where
     /// several share an address the shortest name stands for all. Modules' symbols are left out: they come and go.
     ///
     /// ```
@@ -101,10 +103,9 @@ impl<I: Isa> SymbolTable<I> {
         levels: &FxHashMap<&str, Vec<&'static str>>,
     ) -> Self {
         let bound = |name: &str| data.get(name).copied();
-        let sections: Vec<(u64, u64)> = [("_text", "_etext"), ("_sinittext", "_einittext")]
-            .iter()
-            .filter_map(|(from, to)| Some((bound(from)?, bound(to)?)))
-            .collect();
+        let text = bound("_text").or_else(|| bound("_stext")).zip(bound("_etext"));
+        let sections: Vec<(u64, u64)> = text.into_iter().chain(bound("_sinittext").zip(bound("_einittext"))).collect();
+        let lacks_bounds = text.is_none() && !functions.is_empty();
         let sorts = Sorts::new::<I>(&functions, &bound);
         let section_end =
             |address: u64| sections.iter().find(|(from, to)| (*from..*to).contains(&address)).map(|s| s.1);
@@ -140,7 +141,7 @@ impl<I: Isa> SymbolTable<I> {
         }
         let starts = symbols.iter().enumerate().map(|(id, symbol)| (symbol.address, id as u32)).collect();
         let froms = symbols.iter().map(|symbol| symbol.from).collect();
-        Self { symbols, froms, data, starts, isa: PhantomData }
+        Self { symbols, froms, data, starts, lacks_bounds, isa: PhantomData }
     }
 
     /// The function that holds `address`, with its number. The padding in front of a function belongs to it.
@@ -169,6 +170,25 @@ impl<I: Isa> SymbolTable<I> {
     /// The address of a symbol of any kind, section bounds among them.
     pub fn address(&self, name: &str) -> Option<u64> {
         self.data.get(name).copied()
+    }
+
+    /// Whether there are symbols of code, and none of them says where the kernel's code begins and ends: then none of them is
+    /// known to be the kernel's own function.
+    ///
+    /// ```
+    /// use firstlight_profile::{isa::Aarch64, SymbolTable};
+    /// assert!(SymbolTable::<Aarch64>::parse("ff00 T vfs_read\n").lacks_bounds());
+    /// assert!(!SymbolTable::<Aarch64>::parse("ff00 T _stext\nff00 T vfs_read\nff80 D _etext\n").lacks_bounds());
+    /// ```
+    pub fn lacks_bounds(&self) -> bool {
+        self.lacks_bounds
+    }
+
+    /// Whether the address lies in the kernel's image. Where the list has no end of it, what counts is the code.
+    pub fn in_image(&self, address: u64) -> bool {
+        let first = |names: [&str; 2]| names.into_iter().find_map(|name| self.address(name));
+        let bounds = first(["_text", "_stext"]).zip(first(["_end", "_einittext"]));
+        bounds.is_some_and(|(start, end)| (start..end).contains(&address))
     }
 
     /// All functions, in order of address.

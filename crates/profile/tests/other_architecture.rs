@@ -38,9 +38,9 @@ impl Isa for Small {
     const SWITCH_FRAME_BYTES: u64 = 16;
     const RETURN_SLOT_BYTES: u64 = 2;
     const KERNEL_HALF: u64 = TEXT;
-    const IMAGE_OFFSET: u64 = TEXT;
+    const IMAGE_OFFSET: Option<u64> = Some(TEXT);
     const IMAGE_ENTRY: &'static [&'static str] = &["_text"];
-    const DECOMPRESSOR: u64 = 0x100;
+    const DECOMPRESSOR: Option<u64> = Some(0x100);
 
     fn flow(bytes: &[u8], _address: u64) -> Flow {
         match bytes {

@@ -20,6 +20,9 @@ pub type OnExecution = extern "C" fn(vcpu: u32, data: *mut c_void);
 /// Called when QEMU ends.
 pub type OnExit = extern "C" fn(id: u64, data: *mut c_void);
 
+// The smallest page of any architecture.
+const PAGE_BYTES: u64 = 4096;
+
 /// The callback reads no registers (`QEMU_PLUGIN_CB_NO_REGS`).
 pub const NO_REGISTERS: c_int = 0;
 
@@ -35,6 +38,7 @@ pub struct Interface {
     block_instruction: extern "C" fn(*const Block, usize) -> *mut Instruction,
     instruction_size: extern "C" fn(*const Instruction) -> usize,
     instruction_address: extern "C" fn(*const Instruction) -> u64,
+    instruction_place: extern "C" fn(*const Instruction) -> *const u8,
     instruction_data: *mut c_void,
     on_block: extern "C" fn(*mut Block, OnExecution, c_int, *mut c_void),
     on_instruction: extern "C" fn(*mut Instruction, OnExecution, c_int, *mut c_void),
@@ -56,6 +60,7 @@ impl Interface {
             block_instruction: function!(c"qemu_plugin_tb_get_insn")?,
             instruction_size: function!(c"qemu_plugin_insn_size")?,
             instruction_address: function!(c"qemu_plugin_insn_vaddr")?,
+            instruction_place: function!(c"qemu_plugin_insn_haddr")?,
             instruction_data: symbol(c"qemu_plugin_insn_data").ok_or("qemu_plugin_insn_data")?,
             on_block: function!(c"qemu_plugin_register_vcpu_tb_exec_cb")?,
             on_instruction: function!(c"qemu_plugin_register_vcpu_insn_exec_cb")?,
@@ -95,6 +100,16 @@ impl Interface {
     /// Where an instruction stands.
     pub fn instruction_address(&self, instruction: *mut Instruction) -> u64 {
         (self.instruction_address)(instruction)
+    }
+
+    /// The `N` bytes in front of an instruction, where they lie in the same page of the guest's memory.
+    pub fn bytes_before<const N: usize>(&self, instruction: *mut Instruction) -> Option<[u8; N]> {
+        let place = (self.instruction_place)(instruction);
+        if place.is_null() || self.instruction_address(instruction) % PAGE_BYTES < N as u64 {
+            return None;
+        }
+        // SAFETY: QEMU says where it has the instruction in its own memory, and a page of the guest's is one piece there.
+        Some(unsafe { place.sub(N).cast::<[u8; N]>().read_unaligned() })
     }
 
     /// The instruction's bytes, at most 16. The longest instruction of any architecture has fewer.

@@ -69,6 +69,7 @@ impl Registers {
     }
 
     /// A register, by its place in the array; to be asked at the first instruction of a block.
+    #[inline]
     pub fn get(&self, place: usize) -> u64 {
         if place >= self.number {
             return 0;

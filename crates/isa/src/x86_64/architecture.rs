@@ -45,11 +45,11 @@ impl Isa for X86_64 {
 
     const KERNEL_HALF: u64 = 0xffff_8000_0000_0000;
     // `__START_KERNEL_map`.
-    const IMAGE_OFFSET: u64 = 0xffff_ffff_8000_0000;
+    const IMAGE_OFFSET: Option<u64> = Some(0xffff_ffff_8000_0000);
     // Up to 6.11 `startup_64` is the first byte of the image.
     const IMAGE_ENTRY: &'static [&'static str] = &["startup_64", "_text"];
     // Where the boot protocol puts the compressed kernel (`code32_start`).
-    const DECOMPRESSOR: u64 = 0x10_0000;
+    const DECOMPRESSOR: Option<u64> = Some(0x10_0000);
 
     const USERSPACE: Option<&'static Userspace> = Some(&userspace::USERSPACE);
 

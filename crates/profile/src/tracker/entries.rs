@@ -26,7 +26,10 @@ impl<I: Isa> Tracker<I> {
                 self.enter_kernel(function, Kind::Syscall, now);
             }
             Class::Label => {
-                if let Some(sp) = self.pending.take() {
+                if self.timeline.watches(function) {
+                    return self.watched(function, now);
+                }
+                if let Some(sp) = self.pending.take().filter(|_| I::LINKED.is_none()) {
                     self.push(function, Kind::Function, Key::at(sp), Role::Call, now);
                 }
             }

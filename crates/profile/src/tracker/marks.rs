@@ -50,6 +50,16 @@ impl<I: Isa> Tracker<I> {
         self.timeline.lines.push(Line { offset, at });
     }
 
+    /// Whether this function calls initcalls and none is known: a moment to look for them, and for [`Self::know_initcalls`].
+    pub fn lacks_initcalls(&self, function: FunctionId) -> bool {
+        !self.timeline.knows_initcalls() && self.timeline.calls_initcalls(function)
+    }
+
+    /// The initcalls with their levels, where the kernel's symbols do not say them.
+    pub fn know_initcalls(&mut self, initcalls: Vec<(FunctionId, &'static str)>) {
+        self.timeline.know_initcalls(initcalls);
+    }
+
     /// The first instruction in user mode.
     pub fn user_start(&mut self, now: u64) {
         self.mark(vocabulary::Mark::UserStart.name(), MarkSource::Function, "first return to user mode", now);

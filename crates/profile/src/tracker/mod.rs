@@ -8,6 +8,7 @@ mod code;
 mod entries;
 mod follow;
 mod followed;
+mod linked;
 mod marks;
 mod mode;
 mod returns;
@@ -26,6 +27,7 @@ use crate::userspace::Log;
 use firstlight_isa::{Class, Isa};
 use firstlight_schema::{Mark, MarkSource};
 use followed::Followed;
+pub use linked::Link;
 pub use running::Identity;
 use rustc_hash::FxHashMap;
 use stack::{on_one_stack, Frame, Key, Redirect, Role, Stack};
@@ -107,6 +109,8 @@ pub struct Tracker<I> {
     switching: bool,
     /// When it took that stack.
     stack_taken: Option<u64>,
+    /// A new task has been switched to, and has entered no function yet.
+    first_of_task: bool,
     last_return: u64,
     /// Where that return read its address, if it ended a frame.
     returned_from: Option<u64>,
@@ -182,6 +186,7 @@ impl<I: Isa> Tracker<I> {
             in_stub: false,
             switching: false,
             stack_taken: None,
+            first_of_task: false,
             last_return: 0,
             returned_from: None,
             last_left: u64::MAX,
@@ -432,6 +437,9 @@ impl<I: Isa> Tracker<I> {
 
     /// A block of a split-off part of a function is about to be executed.
     pub fn cold(&mut self, function: FunctionId, now: u64) {
+        if I::LINKED.is_some() {
+            self.pending = None;
+        }
         if self.pending.is_some() {
             self.settle(function, now);
         } else if self.stack.frames.last().is_none_or(|top| top.function != function) {

@@ -53,17 +53,19 @@ impl<I: Isa> Tracker<I> {
             Some(stack) => stack,
             None => self.new_task(sp),
         };
+        let key = self.stack.frames.iter().rev().map(|frame| frame.sp).find(|sp| *sp != ANY);
+        self.exchange(next, key);
+    }
+
+    /// Puts the stack of another task in place of the running one's, which is kept under `key`.
+    pub(super) fn exchange(&mut self, next: Stack, key: Option<u64>) {
         let leaves = Leaves { node: self.node, spent: self.stack.spent };
         let left = std::mem::replace(&mut self.stack, next);
-        let key = left.frames.iter().rev().map(|frame| frame.sp).find(|sp| *sp != ANY);
-        match key {
-            Some(key) => {
-                if let Some(lost) = self.suspended.insert(key, left) {
-                    self.counts.abandoned_frames += lost.frames.len() as u64;
-                }
-            }
-            None => self.counts.abandoned_frames += left.frames.len() as u64,
-        }
+        let lost = match key {
+            Some(key) => self.suspended.insert(key, left),
+            None => Some(left),
+        };
+        self.counts.abandoned_frames += lost.map_or(0, |lost| lost.frames.len() as u64);
         self.pending = None;
         self.redirected = None;
         self.node = self.context();

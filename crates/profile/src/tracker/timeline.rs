@@ -29,6 +29,7 @@ pub(super) const PANIC: u8 = 8;
 pub(super) const READY: u8 = 16;
 pub(super) const RENAME: u8 = 32;
 pub(super) const LEAVING: u8 = 64;
+const ENDS_TASK: u8 = 128;
 
 /// How the tree came about.
 pub(super) struct Checked<'t> {
@@ -102,6 +103,7 @@ impl Timeline {
         timeline.flag(symbols, "panic", PANIC);
         timeline.flag(symbols, "vpanic", PANIC);
         timeline.flag(symbols, "__set_task_comm", RENAME);
+        timeline.flag(symbols, "do_task_dead", ENDS_TASK);
         for way in I::WAYS_OUT {
             timeline.flag(symbols, way, LEAVING);
         }
@@ -123,9 +125,27 @@ impl Timeline {
         Some(id)
     }
 
+    /// The initcalls, where the symbols do not say them.
+    pub fn know_initcalls(&mut self, initcalls: Vec<(FunctionId, &'static str)>) {
+        for (function, level) in initcalls {
+            if let Some(flags) = self.flags.get_mut(function as usize) {
+                *flags |= INITCALL;
+                match self.levels_of.iter_mut().find(|(known, _)| *known == function) {
+                    Some((_, levels)) => levels.push(level),
+                    None => self.levels_of.push((function, vec![level])),
+                }
+            }
+        }
+    }
+
+    /// Whether any initcall is known.
+    pub fn knows_initcalls(&self) -> bool {
+        !self.levels_of.is_empty()
+    }
+
     #[inline]
     pub fn watches(&self, function: FunctionId) -> bool {
-        self.flags[function as usize] & !INITCALL_CALLER != 0
+        self.flags[function as usize] & !(INITCALL_CALLER | ENDS_TASK) != 0
     }
 
     pub fn is_initcall(&self, function: usize) -> bool {
@@ -134,6 +154,11 @@ impl Timeline {
 
     pub fn calls_initcalls(&self, function: FunctionId) -> bool {
         self.flags.get(function as usize).is_some_and(|flags| flags & INITCALL_CALLER != 0)
+    }
+
+    /// Whether the task that calls this function never comes back from it.
+    pub fn ends_task(&self, function: FunctionId) -> bool {
+        self.flags.get(function as usize).is_some_and(|flags| flags & ENDS_TASK != 0)
     }
 
     pub fn instant(&self, now: u64) -> Instant {

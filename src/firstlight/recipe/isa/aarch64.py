@@ -51,7 +51,6 @@ AARCH64 = Architecture(
     ready_mark=bytes.fromhex("3f80e9d2 40e03bd5"),
     several_processors="recordings of several processors are not checked for equal repeats",
     audited=AuditedProcessors(full=("cortex-a57",), quick=("cortex-a57",), stuffed=()),
-    has_profile=False,
     has_root_images=False,
 )
 

@@ -9,6 +9,7 @@ use crate::tree::totals;
 use firstlight_isa::X86_64;
 use proptest::prelude::*;
 
+mod linked;
 mod mitigations;
 mod returns;
 mod slices;

@@ -1,0 +1,123 @@
+//! The architecture of 64-bit Arm.
+
+use super::{instruction, symbols};
+use crate::{Class, Flow, Isa, Linked, RegisterFile, ThunkSection};
+
+/// The architecture of 64-bit Arm.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Aarch64;
+
+/// What the head of an uncompressed image has at its offset 0x38 (`Documentation/arch/arm64/booting.rst`).
+const IMAGE_SIGN: (usize, &[u8]) = (0x38, b"ARM\x64");
+
+// The stack pointer is kept behind the thirty-one registers (`CPUARMState.xregs`, `target/arm/cpu.h`), and the debugger numbers
+// them alike (`target/arm/gdbstub64.c`). Calls: Procedure Call Standard for the Arm 64-bit Architecture, 6.
+const LINKED: Linked = Linked {
+    registers: RegisterFile {
+        read: &[c"aarch64_cpu_gdb_read_register"],
+        order: &[
+            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+            29, 30, 31,
+        ],
+        stack_pointer: 31,
+        arguments: [0, 1, 2, 3, 4, 5],
+        result: 0,
+    },
+    link: 30,
+    // `cpu_switch_to(prev, next)`, arch/arm64/kernel/entry.S.
+    tasks: (0, 1),
+    call_bytes: &[4],
+    // drivers/tty/serial/amba-pl011.c, 8250/8250_port.c.
+    console: &["pl011_", "mem_serial_out", "mem32_serial_out"],
+    head_bytes: 64,
+};
+
+impl Isa for Aarch64 {
+    const NAME: &'static str = "aarch64";
+
+    const LONGEST_INSTRUCTION: u64 = 4;
+    const MARK_BYTES: usize = 4;
+    // A `bti c`.
+    const LANDING_PAD_BYTES: u64 = 4;
+
+    const ENTRY_BOUNDS: (&'static str, &'static str) = ("__entry_text_start", "__entry_text_end");
+    const THUNKS: &'static [ThunkSection] = &[];
+    const PADDING: &'static [&'static str] = &["__pfx_", "__cfi_"];
+    const PADDING_BYTES: u64 = 64;
+    // Every way out goes through the first of these labels, or up to Linux 4.20 through the second.
+    const WAYS_OUT: &'static [&'static str] = &["ret_to_user", "ret_fast_syscall"];
+    // The running task stands in the register `sp_el0`.
+    const CURRENT_TASK: &'static [&'static str] = &[];
+
+    // `THREAD_SIZE`, `IRQ_STACK_SIZE`, with pages of 4 KiB.
+    const STACK_BYTES: u64 = 16 * 1024;
+    const SWITCH_FRAME_BYTES: u64 = 0;
+    const RETURN_SLOT_BYTES: u64 = 0;
+
+    // With addresses of 48 bits: other kernels have a smaller half, which lies in this one.
+    const KERNEL_HALF: u64 = 0xffff_0000_0000_0000;
+    // It lies where the boot loader puts it, and is mapped at an address that changed from version to version.
+    const IMAGE_OFFSET: Option<u64> = None;
+    // Up to Linux 5.8 `stext`.
+    const IMAGE_ENTRY: &'static [&'static str] = &["primary_entry", "stext"];
+    const DECOMPRESSOR: Option<u64> = None;
+
+    const LINKED: Option<&'static Linked> = Some(&LINKED);
+
+    fn flow(bytes: &[u8], address: u64) -> Flow {
+        instruction::flow(bytes, address)
+    }
+
+    fn runs_through(bytes: &[u8]) -> bool {
+        instruction::runs_through(bytes)
+    }
+
+    fn class(symbol: &str) -> Option<Class> {
+        symbols::class(symbol)
+    }
+
+    fn is_kernel_code(address: u64) -> bool {
+        address >= Self::KERNEL_HALF
+    }
+
+    // The first instruction of an image, or the second one where the first is a sign of an EFI program, jumps to its entry.
+    fn image_entry(head: &[u8], address: u64) -> Option<u64> {
+        let (at, sign) = IMAGE_SIGN;
+        if head.get(at..at + sign.len()) != Some(sign) {
+            return None;
+        }
+        [0, 4].into_iter().find_map(|at| match instruction::flow(head.get(at..at + 4)?, address + at as u64) {
+            Flow::Jump(target) => Some(target),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(first: u32, second: u32) -> Vec<u8> {
+        let mut head = vec![0; 64];
+        head[..4].copy_from_slice(&first.to_le_bytes());
+        head[4..8].copy_from_slice(&second.to_le_bytes());
+        head[0x38..0x3c].copy_from_slice(b"ARM\x64");
+        head
+    }
+
+    #[test]
+    fn the_head_of_an_image_shows_its_entry() {
+        // `ccmp x18, #0, #0xd, pl`, which is `MZ` too; `b .+0x100`.
+        let efi = head(0xfa40_5a4d, 0x1400_0040);
+        assert_eq!(Aarch64::image_entry(&efi, 0x4020_0000), Some(0x4020_0104));
+        let plain = head(0x1400_0040, 0);
+        assert_eq!(Aarch64::image_entry(&plain, 0x4020_0000), Some(0x4020_0100));
+    }
+
+    #[test]
+    fn other_code_is_no_image() {
+        assert_eq!(Aarch64::image_entry(&[0; 64], 0x4020_0000), None);
+        assert_eq!(Aarch64::image_entry(&head(0, 0)[..0x3a], 0x4020_0000), None);
+        assert_eq!(Aarch64::image_entry(&head(0, 0), 0x4020_0000), None);
+    }
+}

@@ -1,0 +1,217 @@
+//! Architectures with a link register: what their calls and switches are seen by, and the callbacks of that.
+
+use crate::api::Instruction;
+use crate::prefetch::prefetch;
+use crate::session::{Session, CPU};
+use crate::shared::{session, unpack};
+use firstlight_isa::{Flow, Isa, Linked};
+use firstlight_profile::code::Memory as _;
+use firstlight_profile::tracker::{Link, UNKNOWN};
+use firstlight_qemu::Registers;
+use std::ffi::c_void;
+
+/// The longest call of any architecture.
+const MOST_CALL_BYTES: usize = 4;
+/// The function of a site that lies in none. There are fewer functions, and no block has a thousand instructions.
+const NO_SITE: u32 = (1 << 22) - 1;
+/// The upper half of the addresses is the kernel's: what an address has been packed without.
+const UPPER: u64 = 0xffff << 48;
+
+/// What is known of a processor with a link register.
+#[derive(Debug, Default)]
+pub struct Linkage {
+    registers: Option<Registers>,
+    /// The task that is left, and the one that comes, while they are switched.
+    tasks: (u64, u64),
+    /// The running task, from the first switch on.
+    running: Option<u64>,
+    /// The first task.
+    first: Option<u64>,
+}
+
+impl Linkage {
+    /// The task that runs.
+    pub fn running(&self) -> Option<u64> {
+        self.running
+    }
+
+    /// The task that was left last.
+    pub fn left(&self) -> u64 {
+        self.tasks.0
+    }
+
+    /// The first task of the boot.
+    pub fn first(&self) -> Option<u64> {
+        self.first
+    }
+
+    /// Looks for the registers, when a block is translated: between two blocks they are up to date. Whether they were found.
+    pub fn find(&mut self, linked: &Linked) -> bool {
+        if self.registers.is_none() {
+            self.registers = Registers::find(CPU, linked.registers.read, linked.registers.order);
+        }
+        self.registers.is_some()
+    }
+
+    #[inline]
+    fn register(&self, place: usize) -> u64 {
+        self.registers.as_ref().map_or(0, |registers| registers.get(place))
+    }
+
+    /// The registers of the call whose function is about to be executed.
+    #[inline]
+    fn link(&self, linked: &Linked) -> Link {
+        Link { sp: self.register(linked.registers.stack_pointer), address: self.register(linked.link) }
+    }
+
+    #[inline]
+    fn stack_pointer(&self, linked: &Linked) -> u64 {
+        self.register(linked.registers.stack_pointer)
+    }
+}
+
+/// Whether a block that begins with this instruction at this address may be what a call returns to.
+pub fn is_behind_call<I: Isa>(
+    session: &mut Session<I>,
+    linked: &Linked,
+    first: *mut Instruction,
+    address: u64,
+) -> bool {
+    let near = session.api.bytes_before::<MOST_CALL_BYTES>(first);
+    let bytes = near.or_else(|| {
+        let start = address.wrapping_sub(MOST_CALL_BYTES as u64);
+        session.mapped()?.bytes(start, MOST_CALL_BYTES)?.try_into().ok()
+    });
+    let Some(bytes) = bytes else { return false };
+    linked.call_bytes.iter().any(|length| {
+        let call = bytes.get(MOST_CALL_BYTES - length..).unwrap_or_default();
+        matches!(I::flow(call, address.wrapping_sub(*length as u64)), Flow::Call(_) | Flow::CallIndirect)
+    })
+}
+
+/// Packs what is to be known of a block behind a call: the lower half of its address, its function and its length.
+pub fn pack_site(address: u64, function: u32, length: usize) -> u64 {
+    address & 0xffff_ffff | u64::from(function & NO_SITE) << 32 | (length as u64) << 54
+}
+
+/// Packs an address of the kernel's with how many instructions of the block follow.
+pub fn pack_address(address: u64, remaining: usize) -> u64 {
+    address & !UPPER | (remaining as u64) << 48
+}
+
+#[inline]
+fn unpack_address(data: *mut c_void) -> (u64, u64) {
+    let data = data as u64;
+    (data & !UPPER, data >> 48)
+}
+
+/// The session, the function, what is known of its call, and the instruction counter.
+type Entry<I> = (&'static mut Session<I>, u32, Link, u64);
+
+#[inline]
+fn entered<I: Isa>(cpu: u32, data: *mut c_void) -> Option<Entry<I>> {
+    let session = session::<I>(cpu)?;
+    let (function, remaining) = unpack(data);
+    let now = session.clock.now(remaining);
+    let link = session.linkage.link(I::LINKED?);
+    Some((session, function, link, now))
+}
+
+/// The first instruction of an ordinary function, at the start of a block.
+pub extern "C" fn on_entry<I: Isa>(cpu: u32, data: *mut c_void) {
+    let Some((session, function, link, now)) = entered::<I>(cpu, data) else { return };
+    let symbols = &session.symbols;
+    session.tracker.enter_linked(function, link, || site(symbols, session.image_offset, link.address), now);
+    session.tracker.next().into_iter().for_each(prefetch);
+    session.tick(function, now);
+}
+
+/// The same of a function that something is known to hang on.
+pub extern "C" fn on_watched<I: Isa>(cpu: u32, data: *mut c_void) {
+    let Some((session, function, link, now)) = entered::<I>(cpu, data) else { return };
+    let symbols = &session.symbols;
+    let request =
+        session.tracker.entry_linked(function, link, || site(symbols, session.image_offset, link.address), now);
+    session.at_entry(function, |session| session.answer(request, now));
+    session.tick(function, now);
+}
+
+/// The same of a function of a module.
+pub extern "C" fn on_loaded<I: Isa>(cpu: u32, data: *mut c_void) {
+    let Some((session, function, link, now)) = entered::<I>(cpu, data) else { return };
+    session.tracker.enter_loaded_linked(function, link, now);
+    session.tick(function, now);
+}
+
+/// A block of loaded code without functions of its own.
+pub extern "C" fn on_inside_loaded<I: Isa>(cpu: u32, data: *mut c_void) {
+    let Some((session, function, link, now)) = entered::<I>(cpu, data) else { return };
+    session.tracker.anywhere_linked(function, link, now);
+    session.tick(function, now);
+}
+
+/// The function that switches between tasks is entered.
+pub extern "C" fn on_switch<I: Isa>(cpu: u32, data: *mut c_void) {
+    on_watched::<I>(cpu, data);
+    let (Some(session), Some(linked)) = (session::<I>(cpu), I::LINKED) else { return };
+    let (left, next) = linked.tasks;
+    session.linkage.tasks = (session.linkage.register(left), session.linkage.register(next));
+    session.tracker.switches();
+}
+
+/// In that function the stack of the next task is taken: this instruction is the last one of the task that is left.
+pub extern "C" fn on_takes_stack<I: Isa>(cpu: u32, data: *mut c_void) {
+    let Some(session) = session::<I>(cpu) else { return };
+    let (_, remaining) = unpack(data);
+    let now = session.clock.now(remaining);
+    let (left, next) = session.linkage.tasks;
+    session.tracker.switch_linked(left, next, now);
+    session.linkage.first.get_or_insert(left);
+    session.linkage.running = Some(next);
+    session.switched();
+}
+
+/// A call through a register, or to code that begins no known function: the data is where it returns to.
+pub extern "C" fn on_link<I: Isa>(cpu: u32, data: *mut c_void) {
+    let Some(session) = session::<I>(cpu) else { return };
+    session.tracker.links(data as u64);
+}
+
+/// A block behind a call.
+pub extern "C" fn on_return_site<I: Isa>(cpu: u32, data: *mut c_void) {
+    let (Some(session), Some(linked)) = (session::<I>(cpu), I::LINKED) else { return };
+    let data = data as u64;
+    let now = session.clock.now(data >> 54);
+    let link = Link { sp: session.linkage.stack_pointer(linked), address: data & 0xffff_ffff };
+    let function = (data >> 32) as u32 & NO_SITE;
+    session.tracker.returned_linked(link, if function == NO_SITE { UNKNOWN } else { function }, now);
+}
+
+/// A block of kernel code without a symbol.
+pub extern "C" fn on_unknown<I: Isa>(cpu: u32, data: *mut c_void) {
+    let (Some(session), Some(linked)) = (session::<I>(cpu), I::LINKED) else { return };
+    let (address, remaining) = unpack_address(data);
+    let now = session.clock.now(remaining);
+    let link = session.linkage.link(linked);
+    session.tracker.unknown_linked(address | UPPER, link, now);
+    session.tick(UNKNOWN, now);
+}
+
+/// An instruction wrote to the console's registers, or to other memory.
+pub extern "C" fn on_console_store<I: Isa>(cpu: u32, info: u32, _address: u64, data: *mut c_void) {
+    let Some(session) = session::<I>(cpu) else { return };
+    if session.api.is_store(info) && !session.is_echo() {
+        let (_, remaining) = unpack(data);
+        let now = session.clock.now(remaining);
+        session.look_at_console(now);
+    }
+}
+
+// The function of a call, by the address behind it: of the kernel's own code, also while it runs where it lies in memory.
+fn site<I: Isa>(symbols: &firstlight_profile::SymbolTable<I>, image_offset: Option<u64>, address: u64) -> u32 {
+    let inside = address.wrapping_sub(1);
+    // The highest bit that was not packed away shows the half.
+    let inside = if inside & UPPER >> 1 & !UPPER == 0 { inside } else { inside | UPPER };
+    let low = || symbols.containing(inside.wrapping_add(image_offset?));
+    symbols.containing(inside).or_else(low).map_or(UNKNOWN, |(function, _)| function)
+}

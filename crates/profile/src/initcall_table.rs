@@ -1,0 +1,189 @@
+//! Which level each initcall belongs to, read from the kernel's own tables in the guest's memory.
+//!
+//! A kernel without symbols of variables (CONFIG_KALLSYMS_ALL) does not name its initcalls. Their table is a run of distances
+//! from each entry to a function, `early` and the levels one after another, with those of consoles behind
+//! (`include/linux/init.h`, `INIT_CALLS` of `include/asm-generic/vmlinux.lds.h`). Where each level begins stands in
+//! `initcall_levels` (`init/main.c`): eight pointers to the table and one to its end. All of it lies behind the code of the
+//! initialisation.
+
+use crate::code::Memory;
+use crate::symbols::SymbolTable;
+use crate::tree::FunctionId;
+use firstlight_isa::Isa;
+
+/// So much is searched behind the code of the initialisation.
+const SEARCHED_BYTES: usize = 8 << 20;
+const PIECE_BYTES: usize = 1 << 16;
+const ENTRY_BYTES: usize = 4;
+const POINTER_BYTES: usize = 8;
+/// Every kernel has more initcalls than that; no other table of distances to functions is as long.
+const FEWEST: usize = 32;
+/// The levels of `initcall_levels`.
+const LEVELS: [&str; 8] = ["pure", "core", "postcore", "arch", "subsys", "fs", "device", "late"];
+const FS: usize = 5;
+/// What begins the part of the level `fs` that is called `rootfs`: `init` is linked first.
+const FIRST_OF_ROOTFS: [&str; 2] = ["populate_rootfs", "default_rootfs"];
+
+/// The initcalls of a kernel with their levels; nothing where the tables are not found. To be asked when the first initcall
+/// is about to be called: later the kernel frees them.
+pub fn initcalls<I: Isa>(symbols: &SymbolTable<I>, memory: &impl Memory) -> Vec<(FunctionId, &'static str)> {
+    let Some(start) = symbols.address("_einittext") else { return Vec::new() };
+    let start = start.next_multiple_of(POINTER_BYTES as u64);
+    let bytes = readable(memory, start);
+    let table = longest_run(symbols, &bytes, start);
+    if table.len() < FEWEST {
+        return Vec::new();
+    }
+    let Some(first) = table.first().map(|(address, _)| *address) else { return Vec::new() };
+    let Some(levels) = find_levels(&bytes, first, first + (table.len() * ENTRY_BYTES) as u64) else {
+        return Vec::new();
+    };
+    let mut is_rootfs = false;
+    let level = |(address, function): (u64, FunctionId)| {
+        let begun = levels.iter().filter(|begins| **begins <= address).count();
+        let level = match begun.checked_sub(1) {
+            None => "early",
+            Some(place) if place == FS => {
+                let name = symbols.functions().get(function as usize).map_or("", |symbol| &symbol.name);
+                is_rootfs |= FIRST_OF_ROOTFS.contains(&name);
+                if is_rootfs {
+                    "rootfs"
+                } else {
+                    LEVELS[FS]
+                }
+            }
+            Some(place) => LEVELS.get(place).copied().unwrap_or("console"),
+        };
+        (function, level)
+    };
+    table.into_iter().map(level).collect()
+}
+
+fn readable(memory: &impl Memory, start: u64) -> Vec<u8> {
+    let pieces = (0..SEARCHED_BYTES / PIECE_BYTES).map_while(|piece| {
+        let at = start + (piece * PIECE_BYTES) as u64;
+        memory.bytes(at, PIECE_BYTES)
+    });
+    pieces.collect::<Vec<_>>().concat()
+}
+
+// Each entry's address and function.
+fn longest_run<I: Isa>(symbols: &SymbolTable<I>, bytes: &[u8], start: u64) -> Vec<(u64, FunctionId)> {
+    // Few words of other data lead into the kernel's code: only those are looked up.
+    let (Some(first), Some(last)) = (symbols.functions().first(), symbols.functions().last()) else {
+        return Vec::new();
+    };
+    let code = first.address..=last.address;
+    let function = |index: usize, entry: &[u8]| {
+        let address = start + (index * ENTRY_BYTES) as u64;
+        let distance = i32::from_le_bytes(*entry.first_chunk()?);
+        let target = Some(address.wrapping_add_signed(i64::from(distance))).filter(|target| code.contains(target))?;
+        Some((address, symbols.starting(target)?))
+    };
+    let entries: Vec<_> = bytes.chunks_exact(ENTRY_BYTES).enumerate().map(|(at, entry)| function(at, entry)).collect();
+    let runs = entries.split(Option::is_none);
+    runs.max_by_key(|run| run.len()).unwrap_or_default().iter().flatten().copied().collect()
+}
+
+// Nine pointers, none before the one in front of it, from the table's start to its end: consoles may follow.
+fn find_levels(bytes: &[u8], first: u64, end: u64) -> Option<Vec<u64>> {
+    let words: Vec<u64> = bytes
+        .chunks_exact(POINTER_BYTES)
+        .map(|word| word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word)))
+        .collect();
+    let inside = |word: &u64| (first..=end).contains(word) && (word - first) % ENTRY_BYTES as u64 == 0;
+    let is_it = |words: &&[u64]| words.iter().all(inside) && words.is_sorted() && words.first() < words.last();
+    words.windows(LEVELS.len() + 1).find(is_it).map(<[u64]>::to_vec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use firstlight_isa::Aarch64;
+    use std::fmt::Write as _;
+
+    const TEXT: u64 = 0xffff_8000_0801_0000;
+    const INIT: u64 = 0xffff_8000_0900_0000;
+    const DATA: u64 = INIT + 0x1000;
+
+    struct Image(Vec<u8>);
+
+    impl Memory for Image {
+        type Isa = Aarch64;
+
+        fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
+            let at = (address - DATA) as usize;
+            let found = self.0.get(at..at + buffer.len());
+            found.inspect(|bytes| buffer.copy_from_slice(bytes)).is_some()
+        }
+    }
+
+    fn symbols() -> SymbolTable<Aarch64> {
+        let mut text =
+            format!("{TEXT:x} T _stext\n{:x} D _etext\n{INIT:x} T _sinittext\n{DATA:x} T _einittext\n", TEXT + 16);
+        for number in 0..64 {
+            let name = if number == 40 { "populate_rootfs".to_owned() } else { format!("init_{number}") };
+            let _ = writeln!(text, "{:x} t {name}", INIT + 16 * number);
+        }
+        SymbolTable::parse(&text)
+    }
+
+    // Functions 0 to 49 in the table, the levels every five entries from the fifth on, and four consoles.
+    fn image() -> Vec<u8> {
+        let mut bytes = vec![0x5a; PIECE_BYTES];
+        for entry in 0..50_u64 {
+            let at = 0x100 + 4 * entry;
+            let distance = (INIT + 16 * entry).wrapping_sub(DATA + at) as i64 as i32;
+            bytes[at as usize..at as usize + 4].copy_from_slice(&distance.to_le_bytes());
+        }
+        for level in 0..9_u64 {
+            let begins = DATA + 0x100 + 4 * (5 + if level < 8 { 5 * level } else { 41 });
+            let at = 0x800 + 8 * level as usize;
+            bytes[at..at + 8].copy_from_slice(&begins.to_le_bytes());
+        }
+        bytes
+    }
+
+    #[test]
+    fn every_level_is_read_from_the_tables() {
+        let symbols = symbols();
+        let found = initcalls(&symbols, &Image(image()));
+        let named: Vec<_> =
+            found.iter().map(|(id, level)| (symbols.functions()[*id as usize].name.as_str(), *level)).collect();
+        assert_eq!(named.len(), 50);
+        for (at, expected) in [
+            (0, ("init_0", "early")),
+            (5, ("init_5", "pure")),
+            (29, ("init_29", "subsys")),
+            (30, ("init_30", "fs")),
+            (35, ("init_35", "device")),
+            (40, ("populate_rootfs", "late")),
+            (45, ("init_45", "late")),
+            (46, ("init_46", "console")),
+        ] {
+            assert_eq!(named[at], expected);
+        }
+    }
+
+    #[test]
+    fn rootfs_begins_with_its_first_initcall() {
+        let mut bytes = image();
+        // The levels behind `fs` begin later.
+        for level in 6..8_u64 {
+            let at = 0x800 + 8 * level as usize;
+            bytes[at..at + 8].copy_from_slice(&(DATA + 0x100 + 4 * 42).to_le_bytes());
+        }
+        let found = initcalls(&symbols(), &Image(bytes));
+        let levels: Vec<_> = [39, 40, 41, 42].map(|at| found[at].1).into();
+        assert_eq!(levels, ["fs", "rootfs", "rootfs", "late"]);
+    }
+
+    #[test]
+    fn memory_without_the_tables_has_none() {
+        assert!(initcalls(&symbols(), &Image(Vec::new())).is_empty());
+        assert!(initcalls(&symbols(), &Image(vec![0; PIECE_BYTES])).is_empty());
+        let mut bytes = image();
+        bytes[0x800..0x848].fill(0);
+        assert!(initcalls(&symbols(), &Image(bytes)).is_empty());
+    }
+}

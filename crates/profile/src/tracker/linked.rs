@@ -1,0 +1,241 @@
+//! Architectures with a link register: calls, returns and switches that touch no memory.
+//!
+//! At the first instruction of a function the link register has the return address and the stack pointer is that of the
+//! caller. At the instruction behind the call the stack pointer is the same again. So the two are the key of a frame: what is
+//! entered by the key of the frame on top was jumped to, what is entered by any other was called; and control that comes to
+//! the return address of the frame on top with its stack pointer has returned. No call and no return is an event of its own.
+
+use super::stack::{on_one_stack, Frame, Key, Role, Stack};
+use super::{Request, Tracker, UNKNOWN};
+use crate::tree::{FunctionId, Kind, ROOT};
+use firstlight_isa::Isa;
+
+/// The registers of a call: at the first instruction of the function, or behind the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// The stack pointer.
+    pub sp: u64,
+    /// The return address: at a function's entry from the link register, and behind a call the address of the instruction.
+    pub address: u64,
+}
+
+impl Link {
+    #[inline]
+    fn key(self) -> Key {
+        Key { sp: self.sp, link: self.address as u32 }
+    }
+}
+
+impl<I: Isa> Tracker<I> {
+    /// A call through a register, or to code that begins no known function: control comes back to `address`. What is entered
+    /// next has to show the same address in its link register.
+    pub fn links(&mut self, address: u64) {
+        self.pending = Some(address);
+    }
+
+    /// The first instruction of a function is about to be executed. `site` says which function holds the call.
+    pub fn entry_linked(
+        &mut self,
+        function: FunctionId,
+        link: Link,
+        site: impl FnOnce() -> FunctionId,
+        now: u64,
+    ) -> Request {
+        if self.enter_linked(function, link, site, now) && self.timeline.watches(function) {
+            return self.watched(function, now);
+        }
+        Request::None
+    }
+
+    /// As [`Self::entry_linked`], for a function that is not watched. Says whether it was entered anew.
+    #[inline]
+    pub fn enter_linked(
+        &mut self,
+        function: FunctionId,
+        link: Link,
+        site: impl FnOnce() -> FunctionId,
+        now: u64,
+    ) -> bool {
+        if self.pending.is_some() || self.first_of_task {
+            self.confirm(link);
+        }
+        let key = link.key();
+        match self.stack.frames.last() {
+            // Calls nest downwards.
+            Some(top) if top.sp > key.sp => {}
+            Some(top) if top.key() == key => return self.jumped_linked(function, now),
+            Some(_) => {
+                self.overtaken_linked(key, site, now);
+                if self.stack.frames.last().is_some_and(|top| top.key() == key) {
+                    return self.jumped_linked(function, now);
+                }
+            }
+            None => {
+                self.charge(now);
+                self.node = ROOT;
+                self.push(function, Kind::Task, key, Role::Call, now);
+                return true;
+            }
+        }
+        self.push(function, Kind::Function, key, Role::Call, now);
+        true
+    }
+
+    // Entered by the key of the frame on top: by a jump in tail position, a loop to its own start, or a fault's second try.
+    fn jumped_linked(&mut self, function: FunctionId, now: u64) -> bool {
+        if self.stack.frames.last().is_some_and(|top| top.function == function) {
+            self.again(function);
+            return false;
+        }
+        self.tail(function, now);
+        true
+    }
+
+    #[cold]
+    fn confirm(&mut self, link: Link) {
+        if let Some(address) = self.pending.take() {
+            self.registers_checked(address as u32 == link.address as u32);
+        }
+        if std::mem::take(&mut self.first_of_task) {
+            // What a new task begins with is entered by the return of the function that switched to it.
+            self.counts.popped += self.stack.frames.len() as u64;
+            self.stack.frames.clear();
+        }
+    }
+
+    // A call stands at or above the frame on top: that one has ended, and its return was not seen. Code that is careful with the
+    // stack may call without a place on it: then the call is in the function on top.
+    #[cold]
+    fn overtaken_linked(&mut self, key: Key, site: impl FnOnce() -> FunctionId, now: u64) {
+        let mut site = Some(site);
+        while let Some(top) = self.stack.frames.last().copied() {
+            let ends = top.role != Role::Entry && top.sp <= key.sp && on_one_stack::<I>(top.sp, key.sp);
+            if !ends || top.key() == key {
+                return;
+            }
+            let own = top.sp == key.sp && site.take().is_some_and(|site| site() == top.function);
+            if own {
+                return;
+            }
+            self.counts.lost_returns += 1;
+            self.doubt(top.node);
+            self.drop_to(self.stack.frames.len() - 1, now);
+        }
+    }
+
+    /// A block behind a call is about to be executed: by the return from that call, or by a jump inside of the function.
+    /// `site` says which function it is.
+    #[inline]
+    pub fn returned_linked(&mut self, link: Link, site: FunctionId, now: u64) {
+        let key = link.key();
+        self.pending = None;
+        match self.stack.frames.last() {
+            Some(top) if top.key() == key && top.role == Role::Call => {
+                self.plain_returns += 1;
+                self.charge(now);
+                self.stack.frames.pop();
+                while self.stack.frames.last().is_some_and(|frame| frame.key() == key) {
+                    self.close_top(now);
+                }
+                self.node = self.context();
+            }
+            _ => self.returned_elsewhere(key, site, now),
+        }
+    }
+
+    fn returned_elsewhere(&mut self, key: Key, site: FunctionId, now: u64) {
+        let Some(top) = self.stack.frames.last().copied() else { return };
+        if let Some(index) = self.stack.holding(key) {
+            self.counts.returns += 1;
+            let above: Vec<Frame> = self.stack.frames.iter().skip(index + 1).copied().collect();
+            self.counts.unwinds += u64::from(!above.is_empty());
+            self.counts.unwound_frames += above.len() as u64;
+            above.iter().for_each(|frame| self.doubt(frame.node));
+            let first = self.stack.frames.iter().take(index).rev().take_while(|frame| frame.key() == key).count();
+            self.drop_to(index - first, now);
+        } else if top.role != Role::Entry && top.function != site && !self.are_one(top.function, site) {
+            // Control is in another function than the stack says.
+            self.counts.unmatched_returns += 1;
+            self.doubt(top.node);
+        }
+    }
+
+    /// The first instruction of a function of a module is about to be executed.
+    pub fn enter_loaded_linked(&mut self, function: FunctionId, link: Link, now: u64) {
+        if self.enter_linked(function, link, || UNKNOWN, now) {
+            self.watch_module_initcall(function, now);
+        }
+    }
+
+    // Code without functions has one row, and the entry code its labels.
+    fn are_one(&self, one: FunctionId, other: FunctionId) -> bool {
+        self.is_generated(one) && (other == UNKNOWN || self.is_generated(other))
+    }
+
+    /// A block of code without functions, loaded or generated, is about to be executed: it is entered by a call that showed no
+    /// other function, and by a jump from other code.
+    pub fn anywhere_linked(&mut self, function: FunctionId, link: Link, now: u64) {
+        let called = self.pending.is_some();
+        if called || self.first_of_task {
+            self.confirm(link);
+        }
+        if called {
+            self.push(function, Kind::Function, link.key(), Role::Call, now);
+            self.watch_module_initcall(function, now);
+        } else {
+            self.enter_anywhere(|tracker, top| tracker.is_generated(top), |_| function, now);
+        }
+    }
+
+    /// The number of the row of code without a symbol at this address.
+    pub fn unknown_linked(&mut self, address: u64, link: Link, now: u64) {
+        if self.in_user && self.stack.frames.is_empty() {
+            // The kernel's copy of its entry code for user mode: the entry itself follows.
+            self.pending = None;
+            return;
+        }
+        let inside =
+            self.pending.is_none() && self.stack.frames.last().is_some_and(|top| self.is_generated(top.function));
+        if !inside {
+            let function = self.function_at(address);
+            self.anywhere_linked(function, link, now);
+        }
+    }
+
+    /// The function that switches tasks has been entered.
+    pub fn switches(&mut self) {
+        self.switching = true;
+    }
+
+    /// In the function that switches tasks the stack of the next one has been taken, after `now` instructions: tasks are named
+    /// by where the kernel keeps them.
+    pub fn switch_linked(&mut self, left: u64, next: u64, now: u64) {
+        if !std::mem::take(&mut self.switching) {
+            return;
+        }
+        self.charge(now);
+        self.settle_mode(self.since);
+        self.counts.switches += 1;
+        let ended = self.stack.frames.iter().any(|frame| self.timeline.ends_task(frame.function));
+        let next = match self.suspended.remove(&next) {
+            Some(stack) => stack,
+            None => self.new_task_linked(),
+        };
+        self.exchange(next, (!ended).then_some(left));
+    }
+
+    fn new_task_linked(&mut self) -> Stack {
+        let task = self.tasks;
+        self.tasks += 1;
+        self.counts.tasks += 1;
+        self.first_of_task = true;
+        let mut stack = Stack { task, user: self.rows.user, ..Stack::default() };
+        // The rest of the switch is the new task's.
+        if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
+            let node = self.tree.child(ROOT, top.function, Kind::Task);
+            self.counts.pushed += 1;
+            stack.frames.push(Frame::new(Key::NONE, node, top.function, Role::Call));
+        }
+        stack
+    }
+}
