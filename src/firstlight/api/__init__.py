@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         ask_fleet,
         compact_fleet,
         explain_fleet,
+        export_fleet,
         fleet_page,
         forget_boots,
         init_fleet,
@@ -129,6 +130,7 @@ __all__ = [
     "doctor",
     "explain_fleet",
     "export",
+    "export_fleet",
     "farm_key",
     "farm_status",
     "files_to_apply",
@@ -188,8 +190,8 @@ _MODULES = {
     "firstlight.api.capture_boots": "Captured capture capture_self_test",
     "firstlight.api.check_health": "Health health",
     "firstlight.api.farms": "FarmKey boots_by farm_key farm_status tidy_farm work",
-    "firstlight.api.fleets": "add_to_fleet ask_fleet compact_fleet explain_fleet fleet_page forget_boots init_fleet "
-    "query_fleet reproduce_initcall",
+    "firstlight.api.fleets": "add_to_fleet ask_fleet compact_fleet explain_fleet export_fleet fleet_page forget_boots "
+    "init_fleet query_fleet reproduce_initcall",
     "firstlight.api.histories": "FoundVersion anchor_history bisect",
     "firstlight.api.import_records": "import_ import_all import_batch",
     "firstlight.api.record_boards": "BoardRecording record_board",

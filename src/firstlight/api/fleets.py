@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from firstlight.fleet.changes import Compacted
     from firstlight.fleet.ingest import Ingested
     from firstlight.fleet.layout import Fleet
+    from firstlight.fleet.metrics import FleetFormat
     from firstlight.fleet.questions import Answer
     from firstlight.fleet.reproduction import SlowInitcall
 
@@ -299,4 +300,57 @@ def fleet_page(fleet: PathLike, output: PathLike, *, where: str = "", force: boo
     target = Path(output)
     check_free(target, force=force)
     write_page(fleet_html(open_fleet(Path(fleet)), where), target)
+    return target
+
+
+def export_fleet(
+    fleet: PathLike,
+    to: FleetFormat | str,
+    output: PathLike | None = None,
+    *,
+    parts: Sequence[str] = (),
+    where: str = "",
+    by: Sequence[str] = (),
+    between: tuple[str, str] | None = None,
+    force: bool = False,
+) -> Path:
+    """Write the figures of a fleet for Prometheus, or the dashboard of Grafana that shows them.
+
+    :param to: `openmetrics` or `grafana`.
+    :param output: the file; by default `FLEET.prom` or `FLEET.grafana.json`, here.
+    :param parts: `initcalls`, `units` or `processes`: their quantiles, besides those of the boot and its phases.
+    :param where: conditions on attributes.
+    :param by: the attributes that become labels; by default `model` and `kernel`, where the fleet has them.
+    :param between: two kernels: the parts that changed from the first to the second are exported, too.
+    :returns: the file.
+    :raises UsageError: for a format, a part or an attribute that is not there, and for an empty fleet.
+    :raises FirstlightError: when a file is there already or cannot be written.
+
+    >>> import firstlight
+    >>> fleet = firstlight.init_fleet(bundle.parent / "measured").directory
+    >>> _ = firstlight.add_to_fleet(fleet, [bundle], {"model": "A"})
+    >>> written = firstlight.export_fleet(fleet, "openmetrics", bundle.parent / "fleet.prom", by=["model"])
+    >>> [line for line in written.read_text().splitlines() if line.startswith("fleet_boots{")]
+    ['fleet_boots{model="A"} 1']
+    """
+    from firstlight.api.write import check_free
+    from firstlight.atomic import atomic_write
+    from firstlight.fleet.layout import open_fleet
+    from firstlight.fleet.metrics import FleetFormat, fleet_openmetrics, grafana_dashboard
+    from firstlight.fleet.questions import groups_of
+    from firstlight.suggest import one_of
+
+    if to not in list(FleetFormat):
+        raise UsageError(f"a fleet is not exported to `{to}`", hint=one_of(to, list(FleetFormat)))
+    opened = open_fleet(Path(fleet))
+    form = FleetFormat(to)
+    suffix = {FleetFormat.OPENMETRICS: ".prom", FleetFormat.GRAFANA: ".grafana.json"}[form]
+    target = Path(output) if output is not None else Path(f"{Path(fleet).resolve().name}{suffix}")
+    check_free(target, force=force)
+    if form is FleetFormat.GRAFANA:
+        text = grafana_dashboard(groups_of(opened, by))
+    else:
+        text = fleet_openmetrics(opened, parts, where=where, by=by, between=between)
+    with atomic_write(target, force=force) as written:
+        written.write_text(text, encoding="utf-8", newline="\n")
     return target

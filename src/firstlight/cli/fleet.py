@@ -21,6 +21,9 @@ Where = Annotated[
     str,
     typer.Option(metavar="CONDITIONS", help='Only boots that meet these, such as `model = "A" and kernel ~ "6.*"`.'),
 ]
+By = Annotated[
+    str | None, typer.Option(metavar="ATTRIBUTES", help="Attributes that make groups, with commas between them.")
+]
 EngineName = Annotated[
     str, typer.Option("--engine", metavar="ENGINE", help="`duckdb`, `spark`, or the URL of a Spark cluster.")
 ]
@@ -151,10 +154,7 @@ def show(
         ),
     ],
     where: Where = "",
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="ATTRIBUTES", help="Attributes that make groups, with commas between them."),
-    ] = None,
+    by: By = None,
     between: Annotated[
         str | None, typer.Option(metavar="OLD,NEW", help="With `regressed`: the two values that are compared.")
     ] = None,
@@ -183,16 +183,9 @@ def show(
     from firstlight.errors import UsageError
 
     check_form(csv, json)
-    pair = None
-    if between is not None:
-        old, sign, new = between.partition(",")
-        if not sign or not old or not new:
-            raise UsageError(f"`{between}` are not two values", where="--between", hint="use OLD,NEW")
-        pair = (old, new)
     if strict and question != "regressed":
         raise UsageError("`--fail` is for `regressed`", where="--fail", hint="leave it out")
-    names = [name.strip() for name in by.split(",") if name.strip()] if by else []
-    found = api.ask_fleet(fleet, question, where=where, by=names, between=pair, engine=engine)
+    found = api.ask_fleet(fleet, question, where=where, by=_names(by), between=_pair(between), engine=engine)
     from firstlight.render.views.fleet import answer_data, answer_notes, answer_report, answer_table
 
     if json:
@@ -209,6 +202,21 @@ def show(
         print_report(console(), answer_report(found, shown_limit(limit)))
     if strict and "slower" in found.rows["verdict"].to_list():
         raise typer.Exit(_SLOWER)
+
+
+def _names(by: str | None) -> list[str]:
+    return [name.strip() for name in by.split(",") if name.strip()] if by else []
+
+
+def _pair(between: str | None) -> tuple[str, str] | None:
+    from firstlight.errors import UsageError
+
+    if between is None:
+        return None
+    old, sign, new = between.partition(",")
+    if not sign or not old or not new:
+        raise UsageError(f"`{between}` are not two values", where="--between", hint="use OLD,NEW")
+    return old, new
 
 
 @app.command("sql")
@@ -272,6 +280,50 @@ def page(
     written = api.fleet_page(fleet, output, where=where, force=force)
     if json:
         print_json({"fleet": str(fleet), "page": str(written), "bytes": written.stat().st_size})
+    else:
+        print(written)
+
+
+@app.command("export")
+def export(
+    fleet: FleetPath,
+    to: Annotated[Literal["openmetrics", "grafana"], typer.Option("--to", help="The output format.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", readable=False, help="The file (default: FLEET.prom, FLEET.grafana.json)."
+        ),
+    ] = None,
+    parts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parts", metavar="initcalls|units|processes", help="Also the quantiles of these parts (repeatable)."
+        ),
+    ] = None,
+    where: Where = "",
+    by: By = None,
+    between: Annotated[
+        str | None, typer.Option(metavar="OLD,NEW", help="Also the parts that changed between two kernels.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    json: Json = False,
+) -> None:
+    """Write the figures of a fleet for Prometheus, or the dashboard of Grafana that shows them.
+
+    `openmetrics` has quantiles of the boot time and of each phase, with the attributes as labels, for the text files of
+    node_exporter. `grafana` is the dashboard for them: import it in Grafana.
+
+    \b
+    Examples:
+      firstlight fleet export boards/ --to openmetrics -o /var/lib/node_exporter/boards.prom --force
+      firstlight fleet export boards/ --to openmetrics --parts initcalls --between 6.1.0,6.12.1
+      firstlight fleet export boards/ --to grafana -o boards.grafana.json
+    """
+    written = api.export_fleet(
+        fleet, to, output, parts=parts or [], where=where, by=_names(by), between=_pair(between), force=force
+    )
+    if json:
+        print_json({"fleet": str(fleet), "to": to, "file": str(written), "bytes": written.stat().st_size})
     else:
         print(written)
 

@@ -91,10 +91,7 @@ def answer(fleet: Fleet, asked: Asked) -> Answer:
         raise UsageError("the fleet has no boots", where=fleet.where, hint=hint)
     attributes = [name for name in boots.columns if name not in BOOTS]
     conditions = read_conditions(asked.where, attributes) if asked.where else []
-    by = asked.by or tuple(name for name in _DEFAULT_BY if name in attributes)
-    for name in by:
-        if name not in attributes:
-            raise UsageError(f"the fleet has no attribute `{name}`", where="--by", hint=one_of(name, attributes))
+    by = _groups(asked.by, attributes)
     if asked.between and asked.question != Question.REGRESSED:
         raise UsageError("`--between` is for `regressed`", where="--between", hint="compare others with `cohorts`")
     with tables_of(fleet, asked.engine) as tables:
@@ -105,6 +102,23 @@ def answer(fleet: Fleet, asked: Asked) -> Answer:
         found = _rows(tables, asked, by, conditions, chosen)
     notes = [*found.notes, *_doubts(found.rows)]
     return Answer(asked.question, chosen.height, left_out, found.by, found.rows, tuple(notes), found.old, found.new)
+
+
+def groups_of(fleet: Fleet, by: Sequence[str] = ()) -> tuple[str, ...]:
+    """The attributes that make groups.
+
+    :param by: their names; by default model and kernel, where the fleet has them.
+    :raises UsageError: for an attribute that the fleet lacks.
+    """
+    columns = read_boots(fleet, fleet.listing().boots).columns
+    return _groups(by, [name for name in columns if name not in BOOTS])
+
+
+def _groups(by: Sequence[str], attributes: Sequence[str]) -> tuple[str, ...]:
+    for name in by:
+        if name not in attributes:
+            raise UsageError(f"the fleet has no attribute `{name}`", where="--by", hint=one_of(name, attributes))
+    return tuple(by) or tuple(name for name in _DEFAULT_BY if name in attributes)
 
 
 @dataclass(frozen=True)

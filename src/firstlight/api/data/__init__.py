@@ -31,6 +31,7 @@ DATA: dict[str, Any] = {
     "fleet-explain": fleet.Explained,
     "fleet-forget": fleet.Forgotten,
     "fleet-init": fleet.Made,
+    "fleet-export": fleet.FleetExport,
     "fleet-page": fleet.Page,
     "fleet-reproduce": fleet.Reproduced,
     "fleet-show": fleet.Shown,

@@ -1,5 +1,7 @@
 """Data of `firstlight fleet`; times are nanoseconds."""
 
+from typing import Literal
+
 from typing_extensions import TypedDict
 
 
@@ -73,6 +75,15 @@ class Page(TypedDict):
 
     fleet: str
     page: str
+    bytes: int
+
+
+class FleetExport(TypedDict):
+    """`firstlight fleet export`."""
+
+    fleet: str
+    to: Literal["openmetrics", "grafana"]
+    file: str
     bytes: int
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import StrEnum
 
 import ibis
 import ibis.expr.types as ir
@@ -25,6 +26,14 @@ LEAST_NS = 1000
 """Of parts that are shorter, a rounding is a large share."""
 TICK_NS = 100
 """Durations are ranked in steps of this: the kernel prints microseconds, and far fewer values are to be sorted."""
+
+
+class Verdict(StrEnum):
+    """What became of a part."""
+
+    SLOWER = "slower"
+    FASTER = "faster"
+    UNCHANGED = "unchanged"
 
 
 def rank_sums(
@@ -85,11 +94,12 @@ def judged(sums: pl.DataFrame, strata: Sequence[str]) -> pl.DataFrame:
             "z": z,
             "p": p,
             "p_all_strata": together[row["kind"], row["name"]],
-            "verdict": ("slower" if new > old else "faster") if clear else "unchanged",
+            "verdict": (Verdict.SLOWER if new > old else Verdict.FASTER).value if clear else Verdict.UNCHANGED.value,
             "few": min(row["new_boots"], row["boots"] - row["new_boots"]) < FEW,
         }
-    rows.sort(key=lambda row: (row["verdict"] == "unchanged", row["verdict"] == "faster", -abs(row["change_ns"]),
-                               row["kind"], row["name"], *(row[name] for name in strata)))  # fmt: skip
+    order = list(Verdict)
+    rows.sort(key=lambda row: (order.index(row["verdict"]), -abs(row["change_ns"]), row["kind"], row["name"],
+                               *(row[name] for name in strata)))  # fmt: skip
     names = ["kind", "name", *strata, "old_boots", "new_boots", "old_ns", "new_ns", "change", "change_ns", "z", "p",
              "p_all_strata", "verdict", "few"]  # fmt: skip
     return pl.DataFrame(rows, infer_schema_length=None).select(names) if rows else pl.DataFrame(schema=names)

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.bundle.boot import Boot
+from firstlight.fleet.analyses.regressed import Verdict
 from firstlight.fleet.causes import FleetCauses
 from firstlight.fleet.questions import Answer, Question
 from firstlight.fleet.reproduction import SlowInitcall
@@ -27,7 +28,6 @@ _TITLES = {
     Question.COHORTS: "Groups",
     Question.TAIL: "What the slowest hundredth spends more",
 }
-_UNCHANGED = "unchanged"
 
 
 def answer_report(answer: Answer, limit: int | None) -> Iterator[Block]:
@@ -51,7 +51,7 @@ def answer_table(answer: Answer, limit: int | None = None) -> Table:
     rows = answer.rows.to_dicts()
     notes = []
     if answer.question == Question.REGRESSED:
-        changed = [row for row in rows if row["verdict"] != _UNCHANGED]
+        changed = [row for row in rows if row["verdict"] != Verdict.UNCHANGED]
         notes = [f"{len(rows) - len(changed):,} cells are unchanged"] if rows else []
         rows = changed
     shown = rows if limit is None else rows[:limit]
