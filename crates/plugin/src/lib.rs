@@ -14,6 +14,7 @@ mod current_task;
 mod guest_memory;
 mod install;
 mod kernel_memory;
+mod linkage;
 mod linked;
 mod paths;
 mod prefetch;

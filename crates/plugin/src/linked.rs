@@ -1,13 +1,12 @@
-//! Architectures with a link register: what their calls and switches are seen by, and the callbacks of that.
+//! Callbacks of architectures with a link register.
 
 use crate::api::Instruction;
 use crate::prefetch::prefetch;
-use crate::session::{Session, CPU};
+use crate::session::Session;
 use crate::shared::{session, unpack};
 use firstlight_isa::{Flow, Isa, Linked};
 use firstlight_profile::code::Memory as _;
 use firstlight_profile::tracker::{Link, UNKNOWN};
-use firstlight_qemu::Registers;
 use std::ffi::c_void;
 
 /// The longest call of any architecture.
@@ -16,59 +15,6 @@ const MOST_CALL_BYTES: usize = 4;
 const NO_SITE: u32 = (1 << 22) - 1;
 /// The upper half of the addresses is the kernel's: what an address has been packed without.
 const UPPER: u64 = 0xffff << 48;
-
-/// What is known of a processor with a link register.
-#[derive(Debug, Default)]
-pub struct Linkage {
-    registers: Option<Registers>,
-    /// The task that is left, and the one that comes, while they are switched.
-    tasks: (u64, u64),
-    /// The running task, from the first switch on.
-    running: Option<u64>,
-    /// The first task.
-    first: Option<u64>,
-}
-
-impl Linkage {
-    /// The task that runs.
-    pub fn running(&self) -> Option<u64> {
-        self.running
-    }
-
-    /// The task that was left last.
-    pub fn left(&self) -> u64 {
-        self.tasks.0
-    }
-
-    /// The first task of the boot.
-    pub fn first(&self) -> Option<u64> {
-        self.first
-    }
-
-    /// Looks for the registers, when a block is translated: between two blocks they are up to date. Whether they were found.
-    pub fn find(&mut self, linked: &Linked) -> bool {
-        if self.registers.is_none() {
-            self.registers = Registers::find(CPU, linked.registers.read, linked.registers.order);
-        }
-        self.registers.is_some()
-    }
-
-    #[inline]
-    fn register(&self, place: usize) -> u64 {
-        self.registers.as_ref().map_or(0, |registers| registers.get(place))
-    }
-
-    /// The registers of the call whose function is about to be executed.
-    #[inline]
-    fn link(&self, linked: &Linked) -> Link {
-        Link { sp: self.register(linked.registers.stack_pointer), address: self.register(linked.link) }
-    }
-
-    #[inline]
-    fn stack_pointer(&self, linked: &Linked) -> u64 {
-        self.register(linked.registers.stack_pointer)
-    }
-}
 
 /// Whether a block that begins with this instruction at this address may be what a call returns to.
 pub fn is_behind_call<I: Isa>(
@@ -154,8 +100,7 @@ pub extern "C" fn on_inside_loaded<I: Isa>(cpu: u32, data: *mut c_void) {
 pub extern "C" fn on_switch<I: Isa>(cpu: u32, data: *mut c_void) {
     on_watched::<I>(cpu, data);
     let (Some(session), Some(linked)) = (session::<I>(cpu), I::LINKED) else { return };
-    let (left, next) = linked.tasks;
-    session.linkage.tasks = (session.linkage.register(left), session.linkage.register(next));
+    session.linkage.switch_begins(linked);
     session.tracker.switches();
 }
 
@@ -164,10 +109,8 @@ pub extern "C" fn on_takes_stack<I: Isa>(cpu: u32, data: *mut c_void) {
     let Some(session) = session::<I>(cpu) else { return };
     let (_, remaining) = unpack(data);
     let now = session.clock.now(remaining);
-    let (left, next) = session.linkage.tasks;
+    let (left, next) = session.linkage.switch_ends();
     session.tracker.switch_linked(left, next, now);
-    session.linkage.first.get_or_insert(left);
-    session.linkage.running = Some(next);
     session.switched();
 }
 

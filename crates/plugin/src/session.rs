@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::config::{ClockChoice, Config, ConfigError};
 use crate::console::Console;
 use crate::guest_memory::{Mapped, TaskNames};
-use crate::linked::Linkage;
+use crate::linkage::Linkage;
 use crate::processes::{Probe, Processes};
 use crate::status::{Status, StatusFile};
 use firstlight_isa::Isa;

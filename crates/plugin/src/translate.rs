@@ -8,7 +8,7 @@ use crate::callbacks::{
     on_unknown, on_unnamed_padding, on_user_block, on_watched,
 };
 use crate::linked;
-use crate::session::{Loaded, Progress, Session};
+use crate::session::{Loaded, Progress, Session, CPU};
 use crate::shared::{pack, pack_both};
 use firstlight_isa::{Class, Flow, Isa, Linked};
 use firstlight_profile::code::{Memory as _, Shape};
@@ -44,7 +44,7 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
                 if !session.clock.is_ready() {
                     return session.fail("QEMU's instruction counter was not found");
                 }
-                if !session.linkage.find(linked) {
+                if !session.linkage.find(CPU, linked) {
                     return session.fail("QEMU does not show the guest's registers");
                 }
             }
@@ -84,7 +84,7 @@ fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, add
             }
         }
     }
-    let is_visible = session.clock.is_ready() && session.linkage.find(linked);
+    let is_visible = session.clock.is_ready() && session.linkage.find(CPU, linked);
     if let Some(mapped) = session.low_code(address).filter(|_| is_visible) {
         kernel(session, &Code { block, address, mapped, length });
     }

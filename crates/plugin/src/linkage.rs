@@ -1,0 +1,74 @@
+//! What is known of a processor with a link register: where its registers are, and which task runs.
+
+use firstlight_isa::Linked;
+use firstlight_profile::tracker::Link;
+use firstlight_qemu::Registers;
+
+/// What is known of a processor with a link register.
+#[derive(Debug, Default)]
+pub struct Linkage {
+    registers: Option<Registers>,
+    /// The task that is left, and the one that comes, while they are switched.
+    tasks: (u64, u64),
+    /// The running task, from the first switch on.
+    running: Option<u64>,
+    /// The first task.
+    first: Option<u64>,
+}
+
+impl Linkage {
+    /// The task that runs.
+    pub fn running(&self) -> Option<u64> {
+        self.running
+    }
+
+    /// The task that was left last.
+    pub fn left(&self) -> u64 {
+        self.tasks.0
+    }
+
+    /// The first task of the boot.
+    pub fn first(&self) -> Option<u64> {
+        self.first
+    }
+
+    /// The function that switches between tasks begins: its arguments are the task that is left and the one that comes.
+    pub fn switch_begins(&mut self, linked: &Linked) {
+        let (left, next) = linked.tasks;
+        self.tasks = (self.register(left), self.register(next));
+    }
+
+    /// The next task runs from here on.
+    ///
+    /// Returns the task that was left, and the one that runs.
+    pub fn switch_ends(&mut self) -> (u64, u64) {
+        let (left, next) = self.tasks;
+        self.first.get_or_insert(left);
+        self.running = Some(next);
+        (left, next)
+    }
+
+    /// Looks for the registers, when a block is translated: between two blocks they are up to date. Whether they were found.
+    pub fn find(&mut self, cpu: u32, linked: &Linked) -> bool {
+        if self.registers.is_none() {
+            self.registers = Registers::find(cpu, linked.registers.read, linked.registers.order);
+        }
+        self.registers.is_some()
+    }
+
+    #[inline]
+    fn register(&self, place: usize) -> u64 {
+        self.registers.as_ref().map_or(0, |registers| registers.get(place))
+    }
+
+    /// The registers of the call whose function is about to be executed.
+    #[inline]
+    pub fn link(&self, linked: &Linked) -> Link {
+        Link { sp: self.register(linked.registers.stack_pointer), address: self.register(linked.link) }
+    }
+
+    #[inline]
+    pub fn stack_pointer(&self, linked: &Linked) -> u64 {
+        self.register(linked.registers.stack_pointer)
+    }
+}
