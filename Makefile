@@ -41,8 +41,9 @@ NEEDS_run := python build run
 NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
-PACKAGES := $(addprefix packages-,python build run test lint studies)
-.PHONY: help demo check test lint studies matrix docs reference bench planted predictions causes corpus fleet-spark farm farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+NEEDS_clusters := clusters
+PACKAGES := $(addprefix packages-,python build run test lint studies clusters)
+.PHONY: help demo check test lint studies matrix docs reference bench planted predictions causes corpus fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -122,6 +123,12 @@ farm-stores: packages-run build ## run the tests of stores on S3, too, by a serv
 	$(UV) pip install --quiet --python .build/stores/bin/python 'moto[server]>=5.2,<6' 's3fs>=2026.9'
 	PYTHONPATH=src:$$(echo $(CURDIR)/.build/stores/lib/python3*/site-packages):$$(echo $(CURDIR)/.venv/lib/python3*/site-packages) \
 		.build/stores/bin/python -m pytest -p no:cacheprovider -W ignore tests/unit/test_farm_places.py
+
+farm-clusters: packages-run packages-clusters build ## start workers by Slurm on this machine, and check the manifest of Kubernetes; needs root
+	test -x .build/clusters/bin/python || $(UV) venv --quiet --python $(PY) .build/clusters
+	$(UV) pip install --quiet --python .build/clusters/bin/python 'kubernetes-validate>=1.37'
+	PYTHONPATH=$$(echo $(CURDIR)/.build/clusters/lib/python3*/site-packages) $(PY) -m pytest -p no:cacheprovider -W ignore \
+		tests/end_to_end/test_farm_clusters.py
 
 hostile: packages-run build ## try every verb on every kind of hostile bundle
 	EVERY_VERB=1 EXAMPLES=1000 TABLES=20 $(PY) -m pytest -n auto tests/integration/test_hostile_bundles.py tests/integration/test_damaged_bundles.py

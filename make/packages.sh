@@ -24,6 +24,10 @@ test    strace              strace
 test    trace-cmd           trace-cmd
 test    has_sftp_server()   openssh-sftp-server
 lint    has_clippy()        CLIPPY
+clusters munged             munge
+clusters slurmctld          slurmctld
+clusters slurmd             slurmd
+clusters sbatch             slurm-client
 studies flex                flex
 studies bison               bison
 studies bc                  bc

@@ -5,62 +5,25 @@ The server runs on this machine alone, with keys of its own. Where it is not ins
 
 from __future__ import annotations
 
-import contextlib
 import getpass
 import os
 import shlex
 import shutil
-import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import firstlight
 from firstlight.farm.store import open_store
+from servers import answers, ended, free_port, wait_for
 
 pytestmark = pytest.mark.boot
 
 PLAN = 'canary = false\n[base]\nprofile = false\n[[arm]]\nname = "a"\n[[arm]]\nname = "b"\nappend = "arm=b"\n'
 WORK = f"{shlex.quote(sys.executable)} -m firstlight work"
-
-
-def wait_for(what: Callable[[], bool], child: subprocess.Popen[bytes] | None = None) -> None:
-    until = time.monotonic() + 120
-    while not what():
-        assert time.monotonic() < until
-        assert child is None or child.poll() is None
-        time.sleep(0.1)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def answers(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False
-
-
-@contextlib.contextmanager
-def ended(*commands: list[str]) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Programs that run within the block."""
-    started: list[subprocess.Popen[bytes]] = []
-    try:
-        for command in commands:
-            started.append(subprocess.Popen(command, stdin=subprocess.DEVNULL))
-        yield started
-    finally:
-        for child in reversed(started):
-            child.send_signal(signal.SIGTERM)
-            child.wait(timeout=30)
 
 
 @pytest.fixture
