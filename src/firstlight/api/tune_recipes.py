@@ -31,6 +31,10 @@ def tune(
     remedies: Sequence[PathLike] = (),
     without: Sequence[str] = (),
     explained: bool = False,
+    keep: Sequence[str] = (),
+    smallest: bool = False,
+    builds: int = 12,
+    kernel_source: PathLike | None = None,
     jobs: int | None = None,
     trust: bool = False,
     progress: bool = False,
@@ -45,6 +49,10 @@ def tune(
     :param remedies: TOML files with further remedies.
     :param without: remedies, or parameters of the kernel's command line, that are not tried.
     :param explained: also try the remedies of the causes that :meth:`Boot.explain` names in the baseline.
+    :param keep: with `kconfig` allowed: features of the kernel that stay, besides the default ones.
+    :param smallest: with `kconfig` allowed: keep only these and what a recording needs.
+    :param builds: the number of kernels that are built at most.
+    :param kernel_source: the source of the kernel; without it that of the distribution's kernel is downloaded.
     :param jobs: maximum number of parallel boots; by default one per processor.
     :param trust: use the paths, guest commands and options of a bundle that was recorded elsewhere.
     :param progress: show the progress on a terminal.
@@ -58,9 +66,12 @@ def tune(
 
     from firstlight.advise.entry import Layer
     from firstlight.advise.tuning.goal import Goal
+    from firstlight.advise.tuning.kconfig.feature import kept_features
+    from firstlight.advise.tuning.kconfig.kernels import KernelWish
     from firstlight.advise.tuning.remedy import read_remedies
     from firstlight.advise.tuning.run import Request
     from firstlight.advise.tuning.run import tune as run
+    from firstlight.errors import UsageError
 
     file = read_remedies([Path(path) for path in remedies])
     folder = Path(remedies[-1]).parent if remedies else Path()
@@ -71,7 +82,11 @@ def tune(
         jobs or os.cpu_count() or 1,
         tuple(without),
         explained,
+        KernelWish(tuple(keep), smallest, builds, None if kernel_source is None else Path(kernel_source)),
     )
+    if builds < 1:
+        raise UsageError("a budget of 0 builds finds no kernel", where="--builds", hint="give at least 1")
+    kept_features(keep, smallest)
     options = _options(recipe, trust=trust)
     with progress_of(progress) as shown:
         return run(options, request, file, folder, Path(output), shown)

@@ -67,6 +67,25 @@ def run(
     explained: Annotated[
         bool, typer.Option("--explained", help="Also try the remedies of the causes that `explain` names.")
     ] = False,
+    keep: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help="With `kconfig`: features that stay: `virtio`, `ext4`, `network`, `cgroups`, `tracing`, `bpf`.",
+        ),
+    ] = "",
+    smallest: Annotated[
+        bool, typer.Option("--smallest", help="With `kconfig`: keep only these and what a recording needs.")
+    ] = False,
+    builds: Annotated[
+        int, typer.Option(metavar="N", min=1, help="With `kconfig`: maximum number of kernels that are built.")
+    ] = 12,
+    kernel_source: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", readable=False, help="With `kconfig`: source of the kernel; by default the distribution's."
+        ),
+    ] = None,
     board: Annotated[Path | None, board_file("Tune the command line of this board")] = None,
     blocks: Annotated[
         int, typer.Option(metavar="N", min=3, max=100, help="With --board: boots of each combination of the design.")
@@ -85,6 +104,7 @@ def run(
       firstlight tune minimal --goal kernel --budget 40 -o cloud/
       firstlight tune debian --allow cmdline,initramfs,rootfs,machine --budget 60 -o debian/
       firstlight tune a.boot --without initcall_blacklist
+      firstlight tune debian --goal kernel --allow kconfig,cmdline,machine --keep virtio,ext4,network,cgroups -o small/
       firstlight tune --board lab.toml --without no-apic-timer -o board/
     """
     if (board is None) == (recipe is None):
@@ -99,9 +119,10 @@ def run(
     assert recipe is not None
     with api.boots_by(workers):
         found = api.tune(
-            recipe, goal=goal, allow=[each.strip() for each in allow.split(",") if each.strip()], budget=budget,
-            output=output, remedies=remedies or (), without=without or (), explained=explained, jobs=jobs,
-            trust=trust, progress=True,
+            recipe, goal=goal, allow=_listed(allow), budget=budget,
+            output=output, remedies=remedies or (), without=without or (), explained=explained,
+            keep=_listed(keep), smallest=smallest, builds=builds, kernel_source=kernel_source, jobs=jobs, trust=trust,
+            progress=True,
         )  # fmt: skip
     _print(found, markdown=False, json=json)
 
@@ -137,7 +158,22 @@ def show(
     _print(found, markdown=markdown, json=json)
 
 
-_NOT_OF_BOARDS = ("allow", "budget", "explained", "jobs", "workers", "trust")
+def _listed(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+_NOT_OF_BOARDS = (
+    "allow",
+    "budget",
+    "explained",
+    "keep",
+    "smallest",
+    "builds",
+    "kernel_source",
+    "jobs",
+    "workers",
+    "trust",
+)
 
 
 def _check_for_board(ctx: typer.Context, goal: str) -> None:
@@ -150,7 +186,9 @@ def _check_for_board(ctx: typer.Context, goal: str) -> None:
     for name in _NOT_OF_BOARDS:
         given = ctx.get_parameter_source(name)
         if given is not None and given.name == "COMMANDLINE":
-            raise UsageError(f"`--{name}` is not for boards", hint="`--blocks`, `--remedies` and `--without` are")
+            raise UsageError(
+                f"`--{name.replace('_', '-')}` is not for boards", hint="`--blocks`, `--remedies` and `--without` are"
+            )
 
 
 def _print_board(found: Any, *, json: bool) -> None:

@@ -43,7 +43,7 @@ def kernel_for(kconfig: Kconfig, build: Build | None, folder: Path, progress: Pr
     if not wanted:
         raise LabError("the fragment sets nothing", hint="write lines such as `CONFIG_LEGACY_PTYS=n`")
     progress.step("looking at the kernel tree")
-    key = digest_of(text, build.command, build.output, _state(tree))
+    key = digest_of(text, build.command, build.output, state_of_tree(tree))
 
     def make(directory: Path) -> None:
         progress.step("building a kernel")
@@ -71,7 +71,7 @@ def _text(kconfig: Kconfig, folder: Path) -> str:
         raise LabError(f"cannot read the fragment: {reason}", where=str(path), exit_code=MISSING_INPUT) from error
 
 
-def _state(tree: Path) -> str:
+def state_of_tree(tree: Path) -> str:
     """What identifies a tree: a clean working copy of git by its commit, anything else by its content."""
     git = ["git", "-C", str(tree)]
     run = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}

@@ -46,6 +46,10 @@ class Bench:
     progress: Progress
     known: dict[Choice, Measured] = field(default_factory=dict)
     """Measured before, by an earlier run."""
+    kernel: Path | None = None
+    """Another kernel than that of the baseline, for every choice."""
+    stated: Sequence[str] = ()
+    """Differences of health that this kernel states."""
 
     def measure(self, choices: Sequence[Choice]) -> list[Measured]:
         """Measure choices in parallel; a boot that fails is a result, too."""
@@ -68,7 +72,7 @@ class Bench:
         :param profile: whether it has a profile; its virtual time is the same without, and it boots faster.
         :raises FirstlightError: when it cannot be booted.
         """
-        if not choice:
+        if not choice and self.kernel is None:
             return self.baseline
         options = replace(self.options_of(choice), profile=profile)
         return boot_cache.obtain(options, resolve(options, SilentProgress()), SilentProgress())[0]
@@ -79,7 +83,8 @@ class Bench:
         :raises FirstlightError: when they cannot be applied.
         """
         chosen = [self.remedies[name] for name in self.remedies if name in choice]
-        options = apply_remedies(self.options, chosen, self.folder, self.build, SilentProgress())
+        recipe = self.options if self.kernel is None else replace(self.options, kernel=self.kernel)
+        options = apply_remedies(recipe, chosen, self.folder, self.build, SilentProgress())
         return (
             options
             if self.options.timeout_virtual_s is None
@@ -88,7 +93,7 @@ class Bench:
 
     def expected(self, choice: Choice) -> list[str]:
         """The differences of health that the remedies of a choice state."""
-        return [pattern for name in choice for pattern in self.remedies[name].expects]
+        return [*self.stated, *(pattern for name in choice for pattern in self.remedies[name].expects)]
 
     def _patience(self) -> float:
         total = open(self.baseline).manifest.totals.virtual_ns or 0
@@ -105,7 +110,7 @@ class Bench:
         time = goal_time(boot, self.goal)
         if isinstance(time, str):
             return Measured(None, time)
-        if not choice:
+        if not choice and self.kernel is None:
             return Measured(time)
         unread = boot.fact_values().get(UNREAD)
         before = open(self.baseline)

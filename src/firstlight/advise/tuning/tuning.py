@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 from firstlight.advise.entry import Layer
 from firstlight.advise.health.result import Health
 from firstlight.advise.tuning.goal import Goal
+from firstlight.advise.tuning.kconfig.result import KernelSearch
 from firstlight.advise.tuning.remedy import Remedy
 from firstlight.advise.tuning.search import Step
 from firstlight.advise.tuning.shares import RemedyShares
@@ -78,6 +79,8 @@ class Tuning(FrozenModel):
     shares: RemedyShares | None
     phases: tuple[PhaseChange, ...]
     health: tuple[CheckResult, ...]
+    kernel: KernelSearch | None = None
+    """What the search for a kernel tried, where there was one."""
 
     def time(self, choice: Collection[str]) -> int | None:
         """The time of a choice, if it was measured and counts."""

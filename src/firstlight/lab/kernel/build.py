@@ -58,7 +58,7 @@ def build_kernel(progress: Progress, jobs: int | None = None) -> Path:
     :raises LabError: when a tool or the source is missing, the configuration does not take the fragment, or the build
         fails: with the last lines, and where the whole log is.
     """
-    _check_tools()
+    check_tools()
     with interruptible():
         kept = entry(_KIND, _digest(), lambda folder: _build(folder, progress, jobs or len(os.sched_getaffinity(0))))
     kernel = _kernel_in(kept)
@@ -70,10 +70,10 @@ def build_kernel(progress: Progress, jobs: int | None = None) -> Path:
 
 
 def _digest() -> str:
-    return digest_of("kernel", fragment(), source_digest(), _compiler())
+    return digest_of("kernel", fragment(), source_digest(), compiler_version())
 
 
-def _compiler() -> str:
+def compiler_version() -> str:
     """What `gcc` says of itself: another compiler makes another kernel."""
     try:
         run = subprocess.run(["gcc", "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -86,7 +86,11 @@ def _kernel_in(folder: Path) -> Path | None:
     return next(iter(sorted((folder / "boot").glob("vmlinuz-*"))), None)
 
 
-def _check_tools() -> None:
+def check_tools() -> None:
+    """Check that all is there that builds a kernel.
+
+    :raises LabError: naming the packages that are missing.
+    """
     missing = [package for tool, package in _TOOLS.items() if shutil.which(tool, path=_path()) is None]
     missing += [package for header, package in _HEADERS.items() if not _has_header(header)]
     if missing:
@@ -120,12 +124,9 @@ def _build(folder: Path, progress: Progress, jobs: int) -> None:
     objects.mkdir()
     wanted = work / "fragment.config"
     wanted.write_text(fragment(), encoding="utf-8")
-    # Told to end when we are killed, make ends its compilers.
-    make = [*ended_with_us("TERM"), "make", f"O={objects}", f"-j{jobs}"]
-    if shutil.which("ccache") is not None:
-        make += ["CC=ccache gcc"]
+    make = make_command(objects, jobs)
     progress.step("configuring the kernel")
-    _run([*make, "allnoconfig"], tree, log, {"KCONFIG_ALLCONFIG": str(wanted)})
+    run_make([*make, "allnoconfig"], tree, log, {"KCONFIG_ALLCONFIG": str(wanted)})
     lost = overruled((objects / ".config").read_text(encoding="utf-8"), settings(fragment()))
     if lost:
         name, value, now = lost[0]
@@ -133,17 +134,37 @@ def _build(folder: Path, progress: Progress, jobs: int) -> None:
             f"the configuration has `{name}={now}`, the fragment says `{value}`, and {len(lost) - 1} more like that",
             where=str(log), hint="this source is another than the fragment was written for",
         )  # fmt: skip
-    _compile([*make, PurePosixPath(DEFAULT.kernel_image).name, "modules"], tree, log, progress)
+    make_and_place(make, tree, objects, folder, log, progress)
+    shutil.rmtree(work)
+
+
+def make_command(objects: Path, jobs: int) -> list[str]:
+    """The command that builds into a folder, without its targets; with `ccache` where that is installed."""
+    # Told to end when we are killed, make ends its compilers.
+    make = [*ended_with_us("TERM"), "make", f"O={objects}", f"-j{jobs}"]
+    return make if shutil.which("ccache") is None else [*make, "CC=ccache gcc"]
+
+
+def make_and_place(make: list[str], tree: Path, objects: Path, folder: Path, log: Path, progress: Progress) -> None:
+    """Build what is configured, and lay it out as a distribution does: `boot` and `lib/modules`.
+
+    :raises LabError: when the build fails.
+    """
+    has_modules = "CONFIG_MODULES=y" in (objects / ".config").read_text(encoding="utf-8").splitlines()
+    # A kernel that loads no modules has no such targets.
+    compile_kernel(
+        [*make, PurePosixPath(DEFAULT.kernel_image).name, *(["modules"] if has_modules else [])], tree, log, progress
+    )
     progress.step("putting the kernel in its place")
     release = (objects / "include/config/kernel.release").read_text(encoding="utf-8").strip()
-    _run([*make, f"INSTALL_MOD_PATH={folder}", "INSTALL_MOD_STRIP=1", "modules_install"], tree, log, {})
+    if has_modules:
+        run_make([*make, f"INSTALL_MOD_PATH={folder}", "INSTALL_MOD_STRIP=1", "modules_install"], tree, log, {})
     for link in ("build", "source"):
         (folder / "lib/modules" / release / link).unlink(missing_ok=True)
     boot = folder / "boot"
     boot.mkdir()
     for made, name in ((DEFAULT.kernel_image, "vmlinuz"), (".config", "config"), ("System.map", "System.map")):
         shutil.copyfile(objects / made, boot / f"{name}-{release}")
-    shutil.rmtree(work)
 
 
 def _environment(tree: Path) -> dict[str, str]:
@@ -153,7 +174,12 @@ def _environment(tree: Path) -> dict[str, str]:
     return {**kept, **ccache, **_REPEATABLE, "PATH": _path()}
 
 
-def _run(command: list[str], tree: Path, log: Path, more: dict[str, str]) -> None:
+def run_make(command: list[str], tree: Path, log: Path, more: dict[str, str]) -> None:
+    """Run a target of the kernel's Makefile; its output is added to a log.
+
+    :param more: variables of the environment.
+    :raises LabError: when it fails.
+    """
     with log.open("ab") as output:
         run = subprocess.run(
             command, cwd=tree, env={**_environment(tree), **more}, stdin=subprocess.DEVNULL, stdout=output,
@@ -163,7 +189,7 @@ def _run(command: list[str], tree: Path, log: Path, more: dict[str, str]) -> Non
         raise _failed(command, log)
 
 
-def _compile(command: list[str], tree: Path, log: Path, progress: Progress) -> None:
+def compile_kernel(command: list[str], tree: Path, log: Path, progress: Progress) -> None:
     """Run the long part, and say how far it has come by what it has written."""
     begun = said = time.monotonic()
     with log.open("ab") as output:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 _SETTING = re.compile(r"^(?:(CONFIG_\w+)=(.*)|# (CONFIG_\w+) is not set)$")
 
@@ -30,3 +31,17 @@ def overruled(config: str, wanted: dict[str, str]) -> list[tuple[str, str, str]]
     """
     built = settings(config)
     return [(name, value, now) for name, value in wanted.items() if (now := built.get(name, "n")) != value]
+
+
+def as_lines(values: Mapping[str, str]) -> str:
+    """Settings as lines of a kernel configuration.
+
+    :param values: by the names of options, without `CONFIG_`.
+
+    >>> as_lines({"A": "y", "B": "n", "C": '"text"'})
+    'CONFIG_A=y\\n# CONFIG_B is not set\\nCONFIG_C="text"\\n'
+    """
+    return "".join(
+        f"# CONFIG_{name} is not set\n" if value == "n" else f"CONFIG_{name}={value}\n"
+        for name, value in values.items()
+    )

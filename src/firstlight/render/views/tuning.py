@@ -58,8 +58,8 @@ def tuning_verdict(tuning: Tuning) -> str:
 
 def tuning_tables(tuning: Tuning) -> list[Table]:
     """The tables of a tuning."""
-    made = [_kept(tuning), _phases(tuning), _rejected(tuning), _pareto(tuning), _health(tuning)]
-    return [each for each in made if each.rows]
+    made = [_kept(tuning), _phases(tuning), _kernels(tuning), _restored(tuning), _rejected(tuning), _pareto(tuning)]
+    return [each for each in (*made, _health(tuning)) if each.rows]
 
 
 def _kept(tuning: Tuning) -> Table:
@@ -127,6 +127,46 @@ def _phases(tuning: Tuning) -> Table:
 def _phase_sums(changed: list[PhaseChange]) -> dict[str, Value]:
     before, after = sum(each.before_ns for each in changed), sum(each.after_ns for each in changed)
     return {"phase": "all", "before_ns": before, "after_ns": after, "change_ns": after - before}
+
+
+def _kernels(tuning: Tuning) -> Table:
+    search = tuning.kernel
+    notes = []
+    if search is not None:
+        depth = "the smallest kernel" if search.smallest else "unused options left out"
+        notes.append(
+            f"Kept: {', '.join(search.features)}; {depth}. The distribution's kernel sets {search.options_before:,} "
+            f"options. {search.modules_left_out:,} modules that the boot did not load are in none of these kernels; "
+            f"{len(search.modules_built_in)} that it loaded are built in."
+        )
+        if search.trouble:
+            notes.append(f"No kernel counts: {printable(search.trouble, 200)}")
+        if not search.complete:
+            notes.append(f"The budget of {search.builds} builds ended before the search did.")
+    return table(
+        "Kernels that were built",
+        [
+            Column("Options", "count", "options"),
+            Column("Groups left out", "count", "groups"),
+            Column("Time", "time", "time_ns", style="bold"),
+            Column("Came to", value=lambda each: each.stage.value, name="stage"),
+            Column("Why it does not count", value=lambda each: printable(each.why, 200), name="why", longest=110),
+        ],
+        () if search is None else search.tried,
+        notes=notes,
+    )
+
+
+def _restored(tuning: Tuning) -> Table:
+    restored = {} if tuning.kernel is None else tuning.kernel.restored
+    return table(
+        "Groups of options that the kernel needs",
+        [
+            Column("Group", value=lambda each: each[0], style="cyan", fixed=True),
+            Column("Without it", value=lambda each: printable(each[1], 200), longest=120),
+        ],
+        list(restored.items()),
+    )
 
 
 def _rejected(tuning: Tuning) -> Table:
@@ -221,6 +261,7 @@ def tuning_data(tuning: Tuning) -> dict[str, Any]:
         ],
         "together_ns": None if tuning.shares is None else tuning.shares.together_ns,
         "not_applicable": dict(tuning.not_applicable),
+        "kernel": None if tuning.kernel is None else tuning.kernel.model_dump(mode="json"),
         "trials": [_choice(each, tuning) for each in tuning.trials],
         "pareto": [_choice(each, tuning) for each in tuning.pareto()],
         "phases": [each.model_dump() for each in tuning.phases],

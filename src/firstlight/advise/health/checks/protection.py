@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from firstlight.advise.health.differences import changed, lost
 from firstlight.advise.health.evidence import Evidence
@@ -15,6 +15,8 @@ _OFF = re.compile(
     r"|retbleed=off|srbds=off|tsx_async_abort=off|nosmep|nosmap|apparmor=0|selinux=0|audit=0|lockdown=none"
     r"|init_on_alloc=0|init_on_free=0|slab_nomerge=0|module\.sig_enforce=0|lsm=|systemd\.setenv=SYSTEMD_SECCOMP=0)$"
 )
+
+_MODULES = "/sys/kernel/security/lsm"
 
 
 def mitigations(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
@@ -46,11 +48,22 @@ def policy(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -
     if baseline is None or not baseline.reported:
         return unknown(id, title, "needs a baseline with a report of the guest")
     before, now = baseline.group("policy."), boot.group("policy.")
-    found = [*lost(before, now, "policy."), *changed(before, now, "policy.")]
+    found = [*lost(before, now, "policy."), *_changed_policy(before, now)]
     processes, then = boot.group("process."), baseline.group("process.")
     for name in sorted(processes.keys() & then.keys()):
         found += _freer(name, then[name], processes[name])
     return check_of(id, title, found, f"{len(now)} settings, {len(processes)} kinds of processes", expected)
+
+
+def _changed_policy(before: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:
+    """The settings that differ; of the list of security modules, each that is missing."""
+    found = changed(before, now, "policy.")
+    left = now.get(_MODULES, "").split(",")
+    gone = [name for name in before.get(_MODULES, "").split(",") if _MODULES in now and name not in left]
+    if not gone:
+        return found
+    others = [each for each in found if each.subject != f"policy.{_MODULES}"]
+    return [*others, *(Difference(f"security module {name}", name, None) for name in gone)]
 
 
 def _freer(name: str, before: str, after: str) -> list[Difference]:
