@@ -149,6 +149,18 @@ def test_an_expected_difference_does_not_fail(healthy: Path, tmp_path: Path) -> 
     assert [check.id for check in found.checks if check.outcome == "changed"] == ["HC-CLOCK"]
 
 
+def test_each_security_module_that_is_missing_is_a_difference_of_its_own(tmp_path: Path) -> None:
+    lsm = "policy./sys/kernel/security/lsm"
+    before = system(tmp_path, "a.boot", {lsm: "capability,apparmor,bpf"})
+    after = system(tmp_path, "b.boot", {lsm: "capability,apparmor"})
+    assert firstlight.health(after, before, ["HC-POLICY security module bpf"]).healthy
+    less = system(tmp_path, "c.boot", {lsm: "capability"})
+    (failed,) = firstlight.health(less, before, ["HC-POLICY security module bpf"]).failed
+    assert [each.text for each in failed.differences if not each.expected] == [
+        "security module apparmor: gone (was apparmor)"
+    ]
+
+
 def test_without_a_baseline_what_cannot_be_known_is_unknown(healthy: Path) -> None:
     found = {check.id: check.outcome for check in firstlight.health(healthy).checks}
     assert found["HC-DEV"] == found["HC-MOUNT"] == found["HC-DMESG"] == "unknown"

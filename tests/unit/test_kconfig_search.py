@@ -84,6 +84,7 @@ def test_a_start_that_fails_is_named_and_no_kernel_is_kept() -> None:
     found = minimise(["a", "b"], lambda without: "", lambda without: Outcome(Stage.BUILD, None, "no compiler"), 50)
     assert found.without is None
     assert found.trouble == "no compiler"
+    assert len(found.tried) == 3
 
 
 FILES = [

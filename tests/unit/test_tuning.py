@@ -9,8 +9,11 @@ import pytest
 
 from firstlight.advise.entry import Layer
 from firstlight.advise.read import catalogue
+from firstlight.advise.tuning.files import files_to_apply
 from firstlight.advise.tuning.from_catalogue import remedies_of
 from firstlight.advise.tuning.goal import Goal
+from firstlight.advise.tuning.kconfig.minimise import Stage
+from firstlight.advise.tuning.kconfig.result import KernelSearch, TriedKernel
 from firstlight.advise.tuning.remedy import Remedy, combined, read_remedies
 from firstlight.advise.tuning.search import Step
 from firstlight.advise.tuning.shares import remedy_shares
@@ -84,6 +87,51 @@ def test_show_states_what_was_kept_and_why_the_rest_was_not(
     assert "### Rejected" in capsys.readouterr().out
     assert run(["tune", "show", str(directory), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["data"]["kept"] == [FAST, MASK]
+
+
+SEARCH = KernelSearch(
+    features=("recording", "ext4"),
+    smallest=False,
+    builds=2,
+    complete=False,
+    trouble="",
+    options_before=2700,
+    options_after=900,
+    modules_left_out=1000,
+    modules_built_in=("fuse",),
+    without=("TCG_TPM of drivers/char: no function ran",),
+    restored={"idle drivers/rtc": "unhealthy: HC-DRIVER device.pnp/00:04: gone (was rtc_cmos)"},
+    tried=(
+        TriedKernel(groups=9, options=850, stage=Stage.BUILD, time_ns=None, why="`make bzImage` failed"),
+        TriedKernel(groups=8, options=900, stage=Stage.BOOT, time_ns=80_000_000),
+    ),
+)
+
+
+def test_show_lists_the_kernels_that_were_built_and_why_groups_stay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    write_tuning(tuning().model_copy(update={"kernel": SEARCH}), tmp_path / "tuned")
+    assert read_tuning(tmp_path / "tuned").kernel == SEARCH
+    assert run(["tune", "show", str(tmp_path / "tuned")]) == 0
+    out = capsys.readouterr().out
+    assert "Kernels that were built" in out
+    assert "`make bzImage` failed" in out
+    assert "The distribution's kernel sets 2,700 options" in " ".join(out.split())
+    assert "idle drivers/rtc" in out
+    assert "The budget of 2 builds ended" in out
+    assert run(["tune", "show", str(tmp_path / "tuned"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["kernel"]["tried"][1]["options"] == 900
+
+
+def test_the_fragment_of_a_found_kernel_is_a_file_to_apply() -> None:
+    kernel = Remedy.model_validate(
+        {"id": "kernel-configuration", "title": "a kernel", "layer": "kconfig", "risk": "high", "takes-away": "All.",
+         "change": {"kconfig": {"text": "# CONFIG_XEN is not set\n"}}}
+    )  # fmt: skip
+    found = tuning().model_copy(update={"remedies": (*tuning().remedies, kernel), "kept": (FAST, kernel.id)})
+    assert files_to_apply(found)["kernel.config"] == "# CONFIG_XEN is not set\n"
 
 
 def test_the_page_escapes_everything(directory: Path, tmp_path: Path) -> None:

@@ -354,6 +354,33 @@ class TunedCheck(TypedDict):
     differences: list[str]
 
 
+class TunedKernelTrial(TypedDict):
+    """A kernel that a tuning built."""
+
+    groups: int
+    options: int
+    stage: str
+    time_ns: int | None
+    why: str
+
+
+class TunedKernel(TypedDict):
+    """The search of a tuning for a kernel."""
+
+    features: list[str]
+    smallest: bool
+    builds: int
+    complete: bool
+    trouble: str
+    options_before: int
+    options_after: int | None
+    modules_left_out: int
+    modules_built_in: list[str]
+    without: list[str]
+    restored: dict[str, str]
+    tried: list[TunedKernelTrial]
+
+
 class Tuned(TypedDict):
     """`firstlight tune`."""
 
@@ -368,6 +395,7 @@ class Tuned(TypedDict):
     remedies: list[TunedRemedy]
     together_ns: int | None
     not_applicable: dict[str, str]
+    kernel: TunedKernel | None
     trials: list[TunedChoice]
     pareto: list[TunedChoice]
     phases: list[TunedPhase]

@@ -144,6 +144,9 @@ def _settle(
                 high, why = middle, other
             else:
                 low = middle
+        if high == 1 and well == 0 and (trouble := failure(frozenset())):
+            # It is none of the groups: what all kernels share fails.
+            return left, trouble
         restored[left.pop(high - 1)] = why
         well = high - 1
     return left, ""
