@@ -19,6 +19,9 @@ run     zstd                zstd
 run     fakeroot            fakeroot
 test    has_chromium()      chromium
 test    qemu-system-aarch64 qemu-system-arm
+test    qemu-system-riscv64 qemu-system-misc
+test    riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu
+test    has_riscv64_libc()  libc6-dev-riscv64-cross
 test    uftrace             uftrace
 test    strace              strace
 test    trace-cmd           trace-cmd
@@ -57,6 +60,7 @@ at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; 
 has_venv() { "$python" -c 'import ensurepip, venv' 2>/dev/null; }
 has_certificates() { [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki/tls/certs/ca-bundle.crt ]; }
 has_static_libc() { command -v gcc >/dev/null && [ -e "$(gcc -print-file-name=libc.a)" ]; }
+has_riscv64_libc() { command -v riscv64-linux-gnu-gcc >/dev/null && [ -e "$(riscv64-linux-gnu-gcc -print-file-name=libc.a)" ]; }
 has_cargo() { command -v cargo >/dev/null && at_least "$rust_wanted" "$(cargo --version | cut -d' ' -f2)"; }
 has_clippy() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1; }
 has_libelf() { [ -e /usr/include/gelf.h ]; }

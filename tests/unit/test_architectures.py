@@ -21,7 +21,7 @@ from firstlight.lab.kernel import kernel as kernels
 from firstlight.lab.kernel.image_header import Head, NotBootableError
 from firstlight.lab.kernel.kernel import architecture_of_kernel, open_kernel
 from firstlight.lab.qemu.command_line import RunFiles, kernel_command_line, qemu_arguments, write_plugin_config
-from firstlight.lab.qemu.emulator import find_qemu
+from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_firmware
 from firstlight.lab.run.validate_options import check_choices
 from firstlight.recipe import isa
 from firstlight.recipe.choices import Choices
@@ -156,7 +156,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_module_is_all_that_an_architecture_needs(other: isa.Architecture) -> None:
-    assert set(architectures()) == {"aarch64", "x86_64", "other"}
+    assert set(architectures()) == {"aarch64", "riscv64", "x86_64", "other"}
     assert kernel_command_line(other, "quiet") == "console=ttyOTHER0 nokaslr norandmaps quiet"
     assert ledger("other").entries == ()
     with pytest.raises(LabError) as missing:
@@ -252,6 +252,17 @@ def test_an_architecture_without_plugin_and_root_images_says_what_it_cannot_do(
     with pytest.raises(UsageError, match=message) as caught:
         check_choices(options, architecture)
     assert caught.value.hint is not None
+
+
+def test_a_machine_that_does_not_start_without_its_firmware_says_what_adds_it(tmp_path: Path) -> None:
+    riscv = architecture_of("riscv64")
+    qemu = Qemu(Path("qemu-system-riscv64"), (7, 2, 0), "", has_plugins=True, has_sandbox=True, data_directories=())
+    with pytest.raises(LabError, match="firmware of guests on riscv64 is missing: `opensbi-riscv64-") as caught:
+        require_firmware(qemu, riscv, riscv.machine)
+    assert caught.value.hint == "install it with `apt-get install qemu-system-data`"
+    (tmp_path / riscv.firmware_files[0]).touch()
+    require_firmware(qemu, riscv, riscv.machine, (tmp_path,))
+    require_firmware(dataclasses.replace(qemu), architecture_of("aarch64"), "virt-7.2")
 
 
 def test_the_report_of_a_machine_with_one_serial_port_goes_to_a_card(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from firstlight.errors import LabError
 from firstlight.lab.kernel.kernel import default_kernel
+from firstlight.recipe.isa import architecture_of
 from invented_kernel import RELEASE, bzimage
 from stand_ins import stand_in
 
@@ -87,3 +88,45 @@ def test_a_package_that_cannot_be_unpacked_is_told_in_one_line(calls: Path) -> N
     (calls.parent / "bin/dpkg-deb").write_text(damaged)
     with pytest.raises(LabError, match=r"cannot unpack the package: dpkg-deb: error: archive is damaged$"):
         default_kernel()
+
+
+#: A client whose own release does not have the architecture, and which knows where it got its lists.
+OTHER_RELEASE = """#!/bin/sh
+echo "$(basename "$0") $*" >>"$CALLS"
+for word in "$@"; do case $word in Dir::Etc::SourceList=*) cat "${word#*=}" >>"$CALLS"; later=yes;; esac; done
+case " $* " in
+  *" indextargets "*)
+    echo "$ORIGIN bookworm http://mirror.test/debian/"
+    echo "$ORIGIN bookworm-updates http://mirror.test/debian/"
+    echo "$ORIGIN bookworm-security http://mirror.test/debian-security/" ;;
+  *" depends "*) echo "linux-image-riscv64"; [ -z "$later" ] || echo "  Depends: linux-image-6.12-riscv64" ;;
+  *" download "*) echo package >linux-image-6.12-riscv64_1_riscv64.deb ;;
+esac
+"""
+
+
+@pytest.fixture
+def earlier_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of calls of the client of a release that lacks riscv64."""
+    (tmp_path / "kernel").write_bytes(bytes(0x38) + b"RSC\x05" + bytes(4))
+    monkeypatch.setenv("KERNEL", str(tmp_path / "kernel"))
+    monkeypatch.setenv("ORIGIN", "Debian")
+    scripts = {"apt-cache": OTHER_RELEASE, "apt-get": OTHER_RELEASE, "dpkg-deb": DEB}
+    return stand_in(tmp_path, monkeypatch, scripts)
+
+
+def test_an_architecture_that_this_release_lacks_comes_from_a_later_one(earlier_release: Path) -> None:
+    assert default_kernel(architecture_of("riscv64")).architecture.name == "riscv64"
+    asked = earlier_release.read_text().splitlines()
+    (source,) = {line for line in asked if line.startswith("deb ")}
+    assert source.endswith("http://mirror.test/debian/ trixie main")
+    assert any("APT::Architecture=riscv64" in line and "SourceList=" in line for line in asked if "download" in line)
+
+
+def test_where_nothing_comes_from_debian_there_is_no_later_release_of_it(
+    earlier_release: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORIGIN", "Other")
+    with pytest.raises(LabError, match="no source of Debian's packages, so none of its release trixie") as caught:
+        default_kernel(architecture_of("riscv64"))
+    assert "--kernel" in str(caught.value.hint)

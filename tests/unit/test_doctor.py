@@ -39,7 +39,7 @@ def test_a_bare_machine_lacks_everything_and_one_command_adds_it(bare_machine: P
     }  # fmt: skip
     assert install_command(checks) == (
         "sudo apt-get install -y busybox-static chromium cpio e2fsprogs fakeroot mmdebstrap qemu-system-arm "
-        "qemu-system-x86 zstd"
+        "qemu-system-misc qemu-system-x86 zstd"
     )
 
 

@@ -116,6 +116,19 @@ def test_an_image_for_arm64_selects_that_architecture_and_says_what_memory_it_ta
     assert kernel_memory(path) == 16 << 20
 
 
+def riscv64_image(*, flags: int = 0) -> bytes:
+    """An Image for riscv64 of 8 KiB that takes 18 MiB of memory, with one section of an EFI program."""
+    header = struct.pack("<2s6xQQQI12x8s4sI", b"MZ", 2 << 20, 16 << 20, flags, 2, b"RISCV\0\0\0", b"RSC\x05", 0x40)
+    return header + arm64_image()[0x40:]
+
+
+def test_an_image_for_riscv64_selects_that_architecture_and_says_what_memory_it_takes(tmp_path: Path) -> None:
+    path = write(tmp_path, riscv64_image())
+    assert open_kernel(path).architecture.name == "riscv64"
+    assert kernel_memory(path) == 18 << 20
+    assert kernel_memory(write(tmp_path, b"no kernel")) == 0
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -128,7 +141,8 @@ def test_an_image_for_arm64_selects_that_architecture_and_says_what_memory_it_ta
         (ELF + b"\x3e\x00", "a program, no kernel"),
         (ELF + b"\xb7\x00" + bytes(100), "an ELF file for arm64"),
         (ELF + b"\x15\x00" + bytes(100), "an ELF file for PowerPC, 64-bit, little-endian"),
-        (ELF + b"\xf3\x00" + bytes(100), "an ELF file for RISC-V, 64-bit, little-endian"),
+        (ELF + b"\xf3\x00" + bytes(100), "an ELF file for riscv64"),
+        (b"\x7fELF\x01\x01\x01" + bytes(11) + b"\xf3\x00", "an ELF file for RISC-V, 32-bit, little-endian"),
         (ELF + b"\xfe\xff" + bytes(100), "an ELF file for another processor"),
         (b"\x7fELF\x01\x02\x01" + bytes(11) + b"\x00\x08", "an ELF file for MIPS, 32-bit, big-endian"),
         (b"\x7fELF\x09\x09\x01" + bytes(11) + b"\x00\x08", "an ELF file for another processor"),
@@ -136,7 +150,9 @@ def test_an_image_for_arm64_selects_that_architecture_and_says_what_memory_it_ta
         (arm64_image(flags=1), "a big-endian kernel for arm64"),
         (arm64_image()[:-1], "a truncated kernel: 8191 bytes of 8192"),
         (arm64_image()[:0x3C], "a truncated kernel: 60 bytes of a header of 64"),
-        (bytes(0x38) + b"RSC\x05" + bytes(100), "a kernel for riscv64"),
+        (riscv64_image(flags=1), "a big-endian kernel for riscv64"),
+        (riscv64_image()[:-1], "a truncated kernel: 8191 bytes of 8192"),
+        (riscv64_image()[:0x3C], "a truncated kernel: 60 bytes of a header of 64"),
         (bytes(0x24) + b"\x18\x28\x6f\x01" + bytes(100), "a kernel for 32-bit arm (zImage)"),
         (gzip.compress(bytes(0x38) + b"ARM\x64" + bytes(100), mtime=0), "a compressed kernel for arm64"),
         (gzip.compress(bytes(0x38) + b"RSC\x05" + bytes(1 << 24), mtime=0), "a compressed kernel for riscv64"),

@@ -11,7 +11,7 @@ import pytest
 from firstlight.cache import NotCachedError, only_cached
 from firstlight.errors import LabError
 from firstlight.lab.host import package_cache
-from firstlight.lab.host.package_cache import Package, unpacked_file
+from firstlight.lab.host.package_cache import Package, known_file, unpacked_file
 from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.recipe.isa import architecture_of
 
@@ -26,8 +26,11 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
 
     @contextmanager
-    def downloaded(name: str, *arguments: str, architecture: str | None = None, **options: str) -> Iterator[Path]:
-        names.append(name if architecture is None else f"{name}:{architecture}")
+    def downloaded(
+        name: str, *arguments: str, architecture: str | None = None, **options: str | None
+    ) -> Iterator[Path]:
+        words = (name, architecture, options.get("release"))
+        names.append(":".join(word for word in words if word is not None))
         deb = tmp_path / "package.deb"
         deb.write_bytes(b"x")
         yield deb
@@ -74,6 +77,17 @@ def test_a_guest_of_another_architecture_has_its_own_busybox(asked: list[str], m
     monkeypatch.setattr("shutil.which", lambda name, path=None: "/bin/sh")
     assert static_busybox(architecture_of("aarch64")).name == "busybox"
     assert asked == ["busybox-static:arm64"]
+
+
+def test_an_architecture_that_a_release_lacks_is_taken_from_a_later_one(
+    asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name, path=None: "/bin/sh")
+    riscv64 = architecture_of("riscv64")
+    assert known_file("busybox", "busybox-static:riscv64") is None
+    found = static_busybox(riscv64)
+    assert asked == ["busybox-static:riscv64:trixie"]
+    assert known_file("busybox", "busybox-static:riscv64") == found
 
 
 def test_a_machine_of_that_architecture_uses_its_own(

@@ -15,6 +15,7 @@ pub mod guest;
 mod isa;
 #[cfg(feature = "decode")]
 mod linked;
+pub mod riscv64;
 #[cfg(feature = "system-calls")]
 pub mod system_calls;
 #[cfg(feature = "decode")]

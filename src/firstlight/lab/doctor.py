@@ -13,9 +13,10 @@ from firstlight.assets import ASSETS, asset_path
 from firstlight.cache import cache_dir
 from firstlight.errors import LabError
 from firstlight.lab.host.landlock import version
+from firstlight.lab.host.package_cache import known_file
 from firstlight.lab.qemu.confinement import SWITCH, files_are_confined
-from firstlight.lab.qemu.emulator import find_qemu, require_plugins
-from firstlight.recipe.isa import DEFAULT, architectures
+from firstlight.lab.qemu.emulator import find_qemu, require_firmware, require_plugins
+from firstlight.recipe.isa import DEFAULT, Architecture, architectures
 
 State = Literal["ok", "limited", "missing"]
 
@@ -120,7 +121,19 @@ def _other_architectures() -> Iterator[Check]:
         except LabError as error:
             yield Check(name, "missing", f"for guests of {each.name}", package=each.qemu_package, remedy=error.hint)
         else:
-            yield Check(name, "ok", f"{qemu.version_text}, {qemu.path}")
+            try:
+                require_firmware(qemu, each, each.machine)
+            except LabError as error:
+                yield Check(name, "missing", error.message, package=each.firmware_package, remedy=error.hint)
+            else:
+                yield Check(name, "ok", f"{qemu.version_text}, {qemu.path}; {_default_kernel_of(each)}")
+
+
+def _default_kernel_of(architecture: Architecture) -> str:
+    known = known_file("kernels", architecture.kernel_package)
+    if known is not None:
+        return f"default kernel {known.name}"
+    return f"the first record downloads {architecture.kernel_package}"
 
 
 def _carried() -> Iterator[Check]:

@@ -17,6 +17,8 @@ from firstlight.lab.host.tools import run_tool
 
 #: As root the client would otherwise complain that its own user cannot write into a private directory.
 _SANDBOX = ("-o", "APT::Sandbox::User=root")
+#: Where Debian's own machines have the keys of its releases.
+_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
 class _AptError(Exception):
@@ -25,7 +27,13 @@ class _AptError(Exception):
 
 @contextmanager
 def downloaded(
-    package: str, what: str, instead: str, *, depended_on: str | None = None, architecture: str | None = None
+    package: str,
+    what: str,
+    instead: str,
+    *,
+    depended_on: str | None = None,
+    architecture: str | None = None,
+    release: str | None = None,
 ) -> Iterator[Path]:
     """Download a package into a private place, for as long as the context lasts.
 
@@ -36,6 +44,8 @@ def downloaded(
         name this pattern matches.
     :param architecture: the distribution's name of another architecture than this machine's. The lists of its packages
         are fetched into the private place, so that nothing changes on this machine.
+    :param release: the name of the release of Debian that is asked where this machine's own release does not have the
+        package for that architecture, on the servers that this machine uses.
     :returns: the package's file.
     :raises LabError: when there is no package client, no such package, or no way to download it.
     """
@@ -50,9 +60,9 @@ def downloaded(
             options = () if architecture is None else _fresh_lists(private, architecture)
             deb = _download(package, private, options, depended_on)
         except _AptError:
-            # No package lists, or outdated ones: fetch the lists anew, into the same private place.
+            # No package lists, outdated ones, or those of a release without it: fetch lists anew, into the same place.
             try:
-                deb = _download(package, private, _fresh_lists(private, architecture), depended_on)
+                deb = _download(package, private, _fresh_lists(private, architecture, release), depended_on)
             except _AptError as error:
                 raise LabError(
                     f"{what}, package `{package}`, cannot be downloaded: {error}",
@@ -76,7 +86,7 @@ def unpack(deb: Path, folder: Path) -> None:
         raise LabError(f"cannot unpack the package: {lines[0]}", where=str(deb), hint="download it again")
 
 
-def _fresh_lists(private: Path, architecture: str | None) -> Sequence[str]:
+def _fresh_lists(private: Path, architecture: str | None, release: str | None = None) -> Sequence[str]:
     lists = private / "lists"
     (lists / "partial").mkdir(parents=True, exist_ok=True)
     (private / "cache/archives/partial").mkdir(parents=True, exist_ok=True)
@@ -86,8 +96,24 @@ def _fresh_lists(private: Path, architecture: str | None) -> Sequence[str]:
         (private / "status").touch()
         options += ("-o", f"Dir::State::status={private / 'status'}")
         options += ("-o", f"APT::Architecture={architecture}", "-o", f"APT::Architectures={architecture}")
+    if release is not None:
+        sources = private / "sources.list"
+        sources.write_text("".join(f"{line}\n" for line in _sources(private, release)), encoding="utf-8")
+        options += ("-o", f"Dir::Etc::SourceList={sources}", "-o", "Dir::Etc::SourceParts=/dev/null")
     _apt(["apt-get", *options, *_SANDBOX, "update"], private)
     return options
+
+
+def _sources(private: Path, release: str) -> list[str]:
+    """Where the servers that this machine asks for Debian's packages have another release of it."""
+    asked = ["apt-get", "indextargets", "--format", "$(ORIGIN) $(CODENAME) $(REPO_URI)", "Created-By: Packages"]
+    rows = [line.split(" ", 2) for line in _apt(asked, private).splitlines()]
+    # Those of updates, and of fixes for security, have a suffix.
+    servers = {row[2] for row in rows if len(row) == 3 and row[0] == "Debian" and "-" not in row[1]}
+    if not servers:
+        raise _AptError(f"this machine has no source of Debian's packages, so none of its release {release}")
+    keys = f"[signed-by={_KEYS}] " if _KEYS.is_file() else ""
+    return [f"deb {keys}{server} {release} main" for server in sorted(servers)]
 
 
 def _download(package: str, private: Path, options: Sequence[str], depended_on: str | None) -> Path:

@@ -29,6 +29,8 @@ class Package:
     """As :func:`~firstlight.lab.host.apt.downloaded` takes it."""
     architecture: str | None = None
     """The distribution's name of another architecture than this machine's."""
+    release: str | None = None
+    """As :func:`~firstlight.lab.host.apt.downloaded` takes it."""
 
 
 def unpacked_file(kind: str, package: Package, key: str | None = None) -> Path:
@@ -51,6 +53,17 @@ def unpacked_file(kind: str, package: Package, key: str | None = None) -> Path:
     found = _download(kind, package)
     _write_index(index, key, found)
     return found
+
+
+def known_file(kind: str, name: str) -> Path | None:
+    """The file of a package that is in the cache already, by the package's name; nothing is downloaded.
+
+    :param kind: the folder of the cache.
+
+    >>> known_file("kernels", "linux-image-of-nothing") is None
+    True
+    """
+    return _read_index(cache_dir() / kind / "current.json", name)
 
 
 def _read_index(index: Path, key: str) -> Path | None:
@@ -81,6 +94,7 @@ def _download(kind: str, package: Package) -> Path:
         package.instead,
         depended_on=package.depended_on,
         architecture=package.architecture,
+        release=package.release,
     ) as deb:
         unpacked = entry(kind, file_digest(deb), lambda path: unpack(deb, path))
     files = sorted(unpacked.glob(package.content))

@@ -33,7 +33,7 @@ def read_image(head: bytes, size: int) -> Head:
     (flags,) = struct.unpack_from("<Q", head, 24)
     if flags & _BIG_ENDIAN:
         raise NotBootableError("a big-endian kernel for arm64", "build it without CONFIG_CPU_BIG_ENDIAN")
-    expected = _end_of_sections(head)
+    expected = end_of_sections(head)
     if size < expected:
         raise NotBootableError(
             f"a truncated kernel: {size} bytes of {expected} that its header announces", "copy or download it again"
@@ -56,7 +56,7 @@ def memory_of_image(head: bytes) -> int:
     return int(offset) + int(size) if size else 0
 
 
-def _end_of_sections(head: bytes) -> int:
+def end_of_sections(head: bytes) -> int:
     """Where the last section ends in a file that is an EFI program too (PE format, "Section Table"); else 0."""
     (start,) = struct.unpack_from("<I", head, 0x3C)
     if head[:2] != b"MZ" or head[start : start + 4] != b"PE\0\0" or len(head) < start + 24:

@@ -24,7 +24,7 @@ _BOOT_FLAG = 0x1FE
 _MAGIC = 0x202
 _PROTOCOL_WITH_XLOADFLAGS = 0x20C
 _XLF_KERNEL_64 = 1
-_FOREIGN = "give a bzImage for x86_64, or an uncompressed Image for arm64"
+_FOREIGN = "give a bzImage for x86_64, or an uncompressed Image for arm64 or riscv64"
 
 
 class NotBootableError(Exception):
@@ -110,7 +110,7 @@ def _other(head: bytes, size: int) -> NotBootableError:
     if head[:2] == b"\x1f\x8b":
         unpacked = gzip_content(head)
         if unpacked is not None:
-            hint = "unpack it with `gunzip`" if unpacked == "arm64" else _FOREIGN
+            hint = "unpack it with `gunzip`" if unpacked in ("arm64", "riscv64") else _FOREIGN
             return NotBootableError(f"a compressed kernel for {unpacked}", hint)
         return NotBootableError(
             "a gzip file, such as the kernel of another architecture", "give a bzImage for x86_64, as it is in /boot"

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from firstlight.cache import check_cached, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
-from firstlight.lab.kernel import arm64_image
+from firstlight.lab.kernel import arm64_image, riscv64_image
 from firstlight.lab.kernel.image_header import FORMAT, HEAD_SIZE, Head, NotBootableError, read_head
 from firstlight.lab.kernel.package import unpacked_kernel
 from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
@@ -21,6 +21,7 @@ _SIGNS = 1 << 12
 READERS: Mapping[str, Callable[[bytes, int], Head]] = {
     FORMAT: read_head,
     arm64_image.FORMAT: arm64_image.read_image,
+    riscv64_image.FORMAT: riscv64_image.read_image,
 }
 
 
@@ -63,7 +64,7 @@ def open_kernel(path: Path) -> Kernel:
     """Check a kernel and look for what belongs to it.
 
     :param path: a bzImage (``vmlinuz``) for x86_64, a ``vmlinux`` with an entry for virtual machines, or an
-        uncompressed Image for arm64.
+        uncompressed Image for arm64 or riscv64.
     :raises LabError: when it is missing, cannot be read, is no kernel, is for another architecture, is truncated, or
         is a damaged part of the cache.
 

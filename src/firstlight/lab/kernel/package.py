@@ -23,5 +23,6 @@ def unpacked_kernel(architecture: Architecture = DEFAULT) -> Path:
         instead="give a kernel yourself: `--kernel /boot/vmlinuz-RELEASE`",
         depended_on=r"linux-image-[a-z0-9.+-]+",
         architecture=None if architecture is DEFAULT else architecture.distribution_name,
+        release=architecture.distribution_release,
     )
     return unpacked_file(_KIND, package)

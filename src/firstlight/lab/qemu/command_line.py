@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from firstlight.errors import LabError, UsageError
-from firstlight.lab.kernel.arm64_image import memory_of_image
+from firstlight.lab.kernel import arm64_image, riscv64_image
 from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
 from firstlight.lab.kernel.image_header import memory_needed
 from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
@@ -236,7 +236,10 @@ def kernel_memory(kernel: Path) -> int:
     """
     with kernel.open("rb") as file:
         header = file.read(1 << 12)
-    return read_vmlinux(kernel).end if is_vmlinux(header) else memory_needed(header) or memory_of_image(header)
+    if is_vmlinux(header):
+        return read_vmlinux(kernel).end
+    readers = (memory_needed, arm64_image.memory_of_image, riscv64_image.memory_of_image)
+    return next(filter(None, (read(header) for read in readers)), 0)
 
 
 def persistent_memory(path: Path, size: int) -> PersistentMemory:

@@ -126,6 +126,22 @@ def require_plugins(qemu: Qemu) -> None:
         )
 
 
+def require_firmware(qemu: Qemu, architecture: Architecture, machine: str, before: Sequence[Path] = ()) -> None:
+    """Make sure that the firmware is there that a machine of this architecture does not start without.
+
+    :param before: directories that are looked in before QEMU's own.
+    :raises LabError: when it is not.
+    """
+    names = architecture.firmware_of(machine)
+    if architecture.firmware_package is None or len(qemu.firmware(names, before)) == len(names):
+        return
+    raise LabError(
+        f"QEMU's firmware of guests on {architecture.name} is missing: {', '.join(f'`{name}`' for name in names)}",
+        where=str(qemu.path),
+        hint=f"install it with `apt-get install {architecture.firmware_package}`",
+    )
+
+
 def _install(architecture: Architecture) -> str:
     return f"install it with `apt-get install {architecture.qemu_package}`"
 

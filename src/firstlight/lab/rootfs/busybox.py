@@ -41,6 +41,7 @@ def _package(architecture: Architecture) -> Package:
         what=f"the busybox of guests on {architecture.name}",
         instead="give an initramfs yourself: `--initrd FILE --ready REGEX`",
         architecture=architecture.distribution_name,
+        release=architecture.distribution_release,
     )
 
 

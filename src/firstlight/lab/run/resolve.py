@@ -14,7 +14,7 @@ from firstlight.lab.kernel.command_line.contradictions import contradictions
 from firstlight.lab.kernel.kernel import Kernel, default_kernel, open_kernel
 from firstlight.lab.kernel.modules import modules_for, require_built_in
 from firstlight.lab.qemu.command_line import check_memory, kernel_command_line, persistent_memory
-from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_plugins
+from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_firmware, require_plugins
 from firstlight.lab.qemu.option_files import directory_digest, own_firmware, with_inputs
 from firstlight.lab.qemu.validation import validate_machine
 from firstlight.lab.rootfs.distribution_initrd import root_words, with_drivers
@@ -71,6 +71,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
     qemu = find_qemu(architecture, options.qemu)
     if options.machine is not None:
         validate_machine(options.machine, architecture, qemu.machines(), live=options.live)
+    require_firmware(qemu, architecture, options.machine or architecture.machine, own_firmware(options.qemu_options))
     words, named = with_inputs(options.qemu_options, qemu.data_directories)
     plugin = None
     if options.profile and not options.live:

@@ -139,6 +139,10 @@ class Architecture:
     several_processors: str
     """Why a guest with several processors is not exact."""
     audited: AuditedProcessors
+    firmware_package: str | None = None
+    """The distribution's package that has the firmware, where a machine without it does not start."""
+    distribution_release: str | None = None
+    """The distribution's first release that has the architecture, where the one of this machine may not have it."""
     delay_loop_instructions: int | None = None
     """Instructions of one turn of the kernel's loop for short waits; none where the kernel reads a timer instead."""
     report_card: str | None = None

@@ -1,0 +1,56 @@
+"""The header of an uncompressed riscv64 kernel (`Image`, which Debian calls `vmlinux`): whether it boots."""
+
+from __future__ import annotations
+
+import struct
+
+from firstlight.lab.kernel.arm64_image import end_of_sections
+from firstlight.lab.kernel.image_header import Head, NotBootableError
+
+#: The name of the form of these files.
+FORMAT = "riscv64 Image"
+
+_HEADER = 0x40
+_SIGN_AT = 0x38
+_SIGN = b"RSC\x05"
+_BIG_ENDIAN = 1
+
+
+def read_image(head: bytes, size: int) -> Head:
+    """Read the head of an Image, by the kernel's ``Documentation/arch/riscv/boot-image-header.rst``.
+
+    :param head: the first bytes of the file: 64 KiB, or all of it.
+    :param size: the file's size in bytes.
+    :raises NotBootableError: when it is something else, is truncated, or has its bytes in the other order.
+
+    >>> read_image(bytes(0x38) + b"RSC\\x05" + bytes(4), 64).version is None
+    True
+    """
+    if head[_SIGN_AT : _SIGN_AT + 4] != _SIGN:
+        raise NotBootableError(
+            "an ELF file for riscv64", "give the Image made from it: `arch/riscv/boot/Image` of the kernel's build"
+        )
+    if len(head) < _HEADER:
+        raise NotBootableError(f"a truncated kernel: {size} bytes of a header of {_HEADER}", "copy or build it again")
+    (flags,) = struct.unpack_from("<Q", head, 24)
+    if flags & _BIG_ENDIAN:
+        raise NotBootableError("a big-endian kernel for riscv64", "build it for little-endian processors")
+    expected = end_of_sections(head)
+    if size < expected:
+        raise NotBootableError(
+            f"a truncated kernel: {size} bytes of {expected} that its header announces", "copy or download it again"
+        )
+    # The text of the version lies somewhere in the image, without a pointer to it.
+    return Head(None)
+
+
+def memory_of_image(head: bytes) -> int:
+    """The memory in bytes that an Image takes, from the start of the guest's memory on; 0 when it does not say.
+
+    >>> memory_of_image(bytes(8) + (4096).to_bytes(8, "little") * 2 + bytes(0x20) + b"RSC\\x05")
+    8192
+    """
+    if head[_SIGN_AT : _SIGN_AT + 4] != _SIGN:
+        return 0
+    offset, size = struct.unpack_from("<QQ", head, 8)
+    return int(offset) + int(size)

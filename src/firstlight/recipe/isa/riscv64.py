@@ -1,0 +1,64 @@
+"""Guests on riscv64: QEMU's `virt` board with a device tree, entered through OpenSBI."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors
+
+RISCV64 = Architecture(
+    name="riscv64",
+    distribution_name="riscv64",
+    qemu_binary="qemu-system-riscv64",
+    qemu_package="qemu-system-misc",
+    # It has no versioned types: QEMU's own version, an input of the recipe, decides its hardware.
+    machine="virt",
+    versioned_machine=r"virt",
+    cpu="rv64",
+    live_cpu="rv64",
+    unsteady_cpus=frozenset({"host", "max", "any"}),
+    narrow_cpus=frozenset("rv32 lowrisc-ibex sifive-e31 sifive-e34 sifive-u34".split()),
+    nvdimm_property="nvdimm=on",
+    # OpenSBI, which runs before the kernel and below it.
+    firmware_files=("opensbi-riscv64-generic-fw_dynamic.bin",),
+    elf_firmware=(),
+    small_machines=MappingProxyType({}),
+    console_device="ttyS0",
+    report_device="ttyS1",
+    # `virt` has one serial port.
+    report_card="pci-serial",
+    start_functions=frozenset({"_start", "_start_kernel", "setup_vm", "relocate_enable_mmu", "soc_early_init"}),
+    # Since Linux 6.4; 511 before.
+    longest_command_line=1023,
+    kernel_package="linux-image-riscv64",
+    pmem_device="/dev/pmem0",
+    pmem_modules=("nd_pmem", "of_pmem", "ext4"),
+    built_in_signs=MappingProxyType(
+        {"of_pmem": "of_pmem_region_probe", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}
+    ),
+    marks=KERNEL_MARKS,
+    kernel_format="riscv64 Image",
+    # Documentation/arch/riscv/boot-image-header.rst of the kernel: the second of the header's magic numbers.
+    kernel_signs=((0x38, b"RSC\x05"),),
+    elf_machine=0xF3,
+    kernel_image="arch/riscv/boot/Image",
+    # Read by `arch/riscv/kernel/pi` and `arch/riscv/mm`, of kernels 6.1 to 6.16.
+    raw_options=frozenset(
+        "nokaslr no4lvl no5lvl earlycon mem hugepages hugepagesz default_hugepagesz debug quiet".split()
+    ),
+    library_folder="riscv64-linux-gnu",
+    loader="ld-linux-riscv64-lp64d.so.1",
+    # Of QEMU's virt: memory begins at 2 GiB and has no gap.
+    low_memory_end=256 << 30,
+    helper_asset="firstlight-guest-riscv64",
+    # docs/reference/formats/guest-report.md; and the reading of the counter, because four bytes may stand in any file.
+    ready_mark=bytes.fromhex("3710004c 732510c0"),
+    several_processors="riscv64 with several processors hangs on QEMU 7.2, in its firmware",
+    audited=AuditedProcessors(full=("rv64",), quick=("rv64",), stuffed=()),
+    firmware_package="qemu-system-data",
+    distribution_release="trixie",
+    has_profile=False,
+    has_root_images=False,
+)
+
+ARCHITECTURE = RISCV64
