@@ -14,6 +14,11 @@ case $architecture in
     target=aarch64-unknown-linux-musl
     linker=rust-lld
     ;;
+  arm)
+    target=armv7-unknown-linux-gnueabihf
+    linker=arm-linux-gnueabihf-gcc
+    packages="gcc-arm-linux-gnueabihf libc6-dev-armhf-cross"
+    ;;
   riscv64)
     target=riscv64gc-unknown-linux-gnu
     linker=riscv64-linux-gnu-gcc

@@ -22,6 +22,8 @@ test    qemu-system-aarch64 qemu-system-arm
 test    qemu-system-riscv64 qemu-system-misc
 test    riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu
 test    has_riscv64_libc()  libc6-dev-riscv64-cross
+test    arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf
+test    has_armhf_libc()    libc6-dev-armhf-cross
 test    uftrace             uftrace
 test    strace              strace
 test    trace-cmd           trace-cmd
@@ -60,7 +62,9 @@ at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; 
 has_venv() { "$python" -c 'import ensurepip, venv' 2>/dev/null; }
 has_certificates() { [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki/tls/certs/ca-bundle.crt ]; }
 has_static_libc() { command -v gcc >/dev/null && [ -e "$(gcc -print-file-name=libc.a)" ]; }
-has_riscv64_libc() { command -v riscv64-linux-gnu-gcc >/dev/null && [ -e "$(riscv64-linux-gnu-gcc -print-file-name=libc.a)" ]; }
+has_libc_of() { command -v "$1" >/dev/null && [ -e "$("$1" -print-file-name=libc.a)" ]; }
+has_armhf_libc() { has_libc_of arm-linux-gnueabihf-gcc; }
+has_riscv64_libc() { has_libc_of riscv64-linux-gnu-gcc; }
 has_cargo() { command -v cargo >/dev/null && at_least "$rust_wanted" "$(cargo --version | cut -d' ' -f2)"; }
 has_clippy() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1; }
 has_libelf() { [ -e /usr/include/gelf.h ]; }

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from busy_host import host_under_load
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
 
@@ -44,20 +43,3 @@ def plain_boot(boots: Path) -> Path:
 def debian_boot(boots: Path) -> Path:
     """Debian with systemd."""
     return record(RecordOptions(output=boots / "debian-1.boot", rootfs="debian"))
-
-
-def _spin() -> None:
-    while True:
-        pass
-
-
-@contextmanager
-def host_under_load() -> Iterator[None]:
-    """Keep the host busy; on a single processor the boot has to share it."""
-    spinner = multiprocessing.get_context("spawn").Process(target=_spin, daemon=True)
-    spinner.start()
-    try:
-        yield
-    finally:
-        spinner.kill()
-        spinner.join()

@@ -129,6 +129,15 @@ def test_an_image_for_riscv64_selects_that_architecture_and_says_what_memory_it_
     assert kernel_memory(write(tmp_path, b"no kernel")) == 0
 
 
+def arm_zimage(*, order: int = 0x0403_0201) -> bytes:
+    """A zImage for 32-bit arm of 8 KiB."""
+    return (bytes(0x24) + struct.pack("<4I", 0x016F_2818, 0, 0x2000, order)).ljust(0x2000, b"\0")
+
+
+def test_a_zimage_selects_32_bit_arm(tmp_path: Path) -> None:
+    assert open_kernel(write(tmp_path, arm_zimage())).architecture.distribution_name == "armhf"
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -153,7 +162,10 @@ def test_an_image_for_riscv64_selects_that_architecture_and_says_what_memory_it_
         (riscv64_image(flags=1), "a big-endian kernel for riscv64"),
         (riscv64_image()[:-1], "a truncated kernel: 8191 bytes of 8192"),
         (riscv64_image()[:0x3C], "a truncated kernel: 60 bytes of a header of 64"),
-        (bytes(0x24) + b"\x18\x28\x6f\x01" + bytes(100), "a kernel for 32-bit arm (zImage)"),
+        (arm_zimage(order=0x0102_0304), "a big-endian kernel for 32-bit arm"),
+        (arm_zimage()[:-1], "a truncated kernel: 8191 bytes of 8192"),
+        (arm_zimage()[:0x30], "a truncated kernel: 48 bytes of a header of 52"),
+        (b"\x7fELF\x01\x01\x01" + bytes(11) + b"\x28\x00" + bytes(100), "an ELF file for 32-bit arm"),
         (gzip.compress(bytes(0x38) + b"ARM\x64" + bytes(100), mtime=0), "a compressed kernel for arm64"),
         (gzip.compress(bytes(0x38) + b"RSC\x05" + bytes(1 << 24), mtime=0), "a compressed kernel for riscv64"),
         (gzip.compress(b"text", mtime=0), "a gzip file"),

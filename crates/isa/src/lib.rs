@@ -5,6 +5,7 @@
 //! [`guest`] is the part that programs inside the guest need. `docs/design/architectures.md` describes how to add one.
 
 pub mod aarch64;
+pub mod arm;
 #[cfg(feature = "decode")]
 mod class;
 #[cfg(feature = "decode")]

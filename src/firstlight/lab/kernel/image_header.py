@@ -24,7 +24,7 @@ _BOOT_FLAG = 0x1FE
 _MAGIC = 0x202
 _PROTOCOL_WITH_XLOADFLAGS = 0x20C
 _XLF_KERNEL_64 = 1
-_FOREIGN = "give a bzImage for x86_64, or an uncompressed Image for arm64 or riscv64"
+_FOREIGN = "give a bzImage for x86_64, an uncompressed Image for arm64 or riscv64, or a zImage for 32-bit arm"
 
 
 class NotBootableError(Exception):

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from firstlight.cache import check_cached, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
-from firstlight.lab.kernel import arm64_image, riscv64_image
+from firstlight.lab.kernel import arm64_image, riscv64_image, zimage
 from firstlight.lab.kernel.image_header import FORMAT, HEAD_SIZE, Head, NotBootableError, read_head
 from firstlight.lab.kernel.package import unpacked_kernel
 from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
@@ -22,6 +22,7 @@ READERS: Mapping[str, Callable[[bytes, int], Head]] = {
     FORMAT: read_head,
     arm64_image.FORMAT: arm64_image.read_image,
     riscv64_image.FORMAT: riscv64_image.read_image,
+    zimage.FORMAT: zimage.read_zimage,
 }
 
 
@@ -64,7 +65,7 @@ def open_kernel(path: Path) -> Kernel:
     """Check a kernel and look for what belongs to it.
 
     :param path: a bzImage (``vmlinuz``) for x86_64, a ``vmlinux`` with an entry for virtual machines, or an
-        uncompressed Image for arm64 or riscv64.
+        uncompressed Image for arm64 or riscv64, or a zImage for 32-bit arm.
     :raises LabError: when it is missing, cannot be read, is no kernel, is for another architecture, is truncated, or
         is a damaged part of the cache.
 

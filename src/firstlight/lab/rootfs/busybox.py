@@ -57,8 +57,8 @@ def _checked(path: Path) -> Path:
 
 
 def _is_static(elf: bytes) -> bool:
-    """A 64-bit ELF program without an interpreter."""
-    if elf[:5] != b"\x7fELF\x02":
+    """An ELF program without an interpreter."""
+    if elf[:5] not in (b"\x7fELF\x02", b"\x7fELF\x01"):
         return False
     try:
         return all(segment.kind != INTERPRETER for segment in segments(elf))

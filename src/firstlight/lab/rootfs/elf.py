@@ -30,11 +30,16 @@ class Segment:
 
 
 def segments(elf: bytes) -> list[Segment]:
-    """The program headers of a file whose first bytes are those of such a file.
+    """The program headers of a file whose first bytes are those of such a file, of 64 or 32 bits.
 
     :raises ValueError: when it is cut short.
     """
     try:
+        if elf[4:5] == b"\x01":
+            (table,) = struct.unpack_from("<I", elf, 28)
+            size, count = struct.unpack_from("<HH", elf, 42)
+            narrow = [struct.unpack_from("<IIIII", elf, table + index * size) for index in range(count)]
+            return [Segment(kind, offset, address, length) for kind, offset, address, _, length in narrow]
         (table,) = struct.unpack_from("<Q", elf, 32)
         size, count = struct.unpack_from("<HH", elf, 54)
         headers = [struct.unpack_from("<IIQQQQ", elf, table + index * size) for index in range(count)]

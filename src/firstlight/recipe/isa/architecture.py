@@ -139,6 +139,8 @@ class Architecture:
     several_processors: str
     """Why a guest with several processors is not exact."""
     audited: AuditedProcessors
+    bits: int = 64
+    """Bits of an address of its programs."""
     firmware_package: str | None = None
     """The distribution's package that has the firmware, where a machine without it does not start."""
     distribution_release: str | None = None
@@ -192,7 +194,8 @@ class Architecture:
         >>> X86_64.is_kernel(elf), X86_64.is_kernel(b"MZ")
         (True, False)
         """
-        is_elf = head[:6] == b"\x7fELF\x02\x01" and int.from_bytes(head[18:20], "little") == self.elf_machine
+        sign = b"\x7fELF\x02\x01" if self.bits == 64 else b"\x7fELF\x01\x01"
+        is_elf = head[:6] == sign and int.from_bytes(head[18:20], "little") == self.elf_machine
         return is_elf or any(head[at : at + len(sign)] == sign for at, sign in self.kernel_signs)
 
     @property

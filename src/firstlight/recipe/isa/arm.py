@@ -1,0 +1,59 @@
+"""Guests on 32-bit Arm, which distributions call armhf: QEMU's `virt` board with a device tree."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors
+
+ARM = Architecture(
+    name="arm",
+    distribution_name="armhf",
+    bits=32,
+    qemu_binary="qemu-system-arm",
+    qemu_package="qemu-system-arm",
+    # A kernel without large physical addresses cannot reach what lies above 4 GiB: the cards, by default.
+    machine="virt-7.2,highmem=off",
+    versioned_machine=r"virt-\d+\.\d+",
+    cpu="cortex-a15",
+    live_cpu="cortex-a15",
+    unsteady_cpus=frozenset({"host", "max"}),
+    narrow_cpus=frozenset(),
+    nvdimm_property="nvdimm=on",
+    # QEMU enters the kernel by a few instructions of its own.
+    firmware_files=(),
+    elf_firmware=(),
+    small_machines=MappingProxyType({}),
+    console_device="ttyAMA0",
+    report_device="ttyS0",
+    # `virt` has one serial port.
+    report_card="pci-serial",
+    start_functions=frozenset({"stext", "__mmap_switched"}),
+    longest_command_line=1023,
+    kernel_package="linux-image-armmp",
+    pmem_device="/dev/pmem0",
+    pmem_modules=("nd_pmem", "of_pmem", "ext4"),
+    built_in_signs=MappingProxyType(
+        {"of_pmem": "of_pmem_region_probe", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}
+    ),
+    marks=KERNEL_MARKS,
+    kernel_format="zImage",
+    # `arch/arm/boot/compressed/head.S` of the kernel: the magic number behind the first instructions.
+    kernel_signs=((0x24, b"\x18\x28\x6f\x01"),),
+    elf_machine=0x28,
+    kernel_image="arch/arm/boot/zImage",
+    raw_options=frozenset("earlycon earlyprintk mem vmalloc hugepages debug quiet".split()),
+    library_folder="arm-linux-gnueabihf",
+    loader="ld-linux-armhf.so.3",
+    # Of QEMU's virt: memory begins at 1 GiB and ends below 4 GiB.
+    low_memory_end=3 << 30,
+    helper_asset="firstlight-guest-arm",
+    # docs/reference/formats/guest-report.md; and the reading of the timer, because four bytes may stand in any file.
+    ready_mark=bytes.fromhex("41f020e3 1e0f51ec"),
+    several_processors="recordings of several processors are not checked for equal repeats",
+    audited=AuditedProcessors(full=("cortex-a15",), quick=("cortex-a15",), stuffed=()),
+    has_profile=False,
+    has_root_images=False,
+)
+
+ARCHITECTURE = ARM

@@ -1,0 +1,76 @@
+"""Boots of architectures without a profile are equal each time, on a loaded host too: the minimal guest on the
+distribution's kernel."""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+from pathlib import Path
+
+import pytest
+
+import firstlight
+from busy_host import host_under_load
+from firstlight.assets import asset_path
+from firstlight.errors import LabError
+from firstlight.recipe.isa import architecture_named
+from firstlight.recipe.options import RecordOptions
+
+#: By the distribution's name of the architecture: the machine's name in the guest, and what its console shows.
+GUESTS = {"armhf": ("armv7l", b"ttyAMA0"), "riscv64": ("riscv64", b"OpenSBI")}
+#: The head of a kernel's file, by the name of the architecture.
+HEADS = {
+    "aarch64": bytes(0x38) + b"ARM\x64" + bytes(100),
+    "arm": bytes(0x24) + bytes.fromhex("18286f01 00000000 34000000 01020304") + bytes(100),
+    "riscv64": bytes(0x38) + b"RSC\x05" + bytes(100),
+}
+
+
+def needs(name: str) -> None:
+    """Skip where the machine lacks what boots such guests."""
+    architecture = architecture_named(name)
+    assert architecture is not None
+    if shutil.which(architecture.qemu_binary) is None:
+        pytest.skip(f"QEMU for {name} is not installed")
+    try:
+        asset_path(architecture.helper_asset)
+    except LabError:
+        pytest.skip(f"the helper of guests on {name} is not built")
+
+
+@pytest.mark.boot
+@pytest.mark.parametrize("name", GUESTS)
+def test_the_minimal_guest_is_equal_each_time(name: str, tmp_path: Path) -> None:
+    needs(name)
+    first = firstlight.record_with(RecordOptions(tmp_path / "a.boot", arch=name, profile=False))
+    with host_under_load():
+        second = firstlight.record_with(RecordOptions(tmp_path / "b.boot", arch=name, profile=False))
+    machine, shown = GUESTS[name]
+    assert first.manifest.mode == "exact"
+    assert first.manifest.completeness.complete
+    facts = dict(first.facts().select("fact", "value").iter_rows())
+    assert facts["kernel.machine"] == machine
+    assert first.marks()["mark"].to_list() == ["power_on", "ready"]
+    (ready,) = first.marks().filter(mark="ready")["time_ns"]
+    assert ready == second.marks().filter(mark="ready")["time_ns"].item()
+    one, other = tmp_path / "a.boot", tmp_path / "b.boot"
+    files = [file.name for file in one.glob("*.parquet")]
+    files += ["manifest.json", "raw/console.log", "raw/report.bin"]
+    assert filecmp.cmpfiles(one, other, files, shallow=False) == (files, [], [])
+    console = (one / "raw/console.log").read_bytes()
+    assert shown in console
+    # The seeds in the device tree are fixed, and there from the start.
+    assert b"[    0.000000] random: crng init done" in console
+    assert b"firstlight: ready" in console
+
+
+@pytest.mark.parametrize("chosen", HEADS)
+def test_a_kernel_of_another_architecture_is_named(chosen: str, tmp_path: Path) -> None:
+    kernel = tmp_path / "kernel"
+    for name, head in HEADS.items():
+        if name == chosen:
+            continue
+        kernel.write_bytes(head)
+        with pytest.raises(LabError, match=f"this is a kernel for {name}, not for {chosen}") as caught:
+            firstlight.record_with(RecordOptions(tmp_path / "a.boot", kernel=kernel, arch=chosen))
+        assert caught.value.hint is not None
