@@ -7,9 +7,12 @@ import shutil
 import struct
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import firstlight
+from firstlight.api import Boot
+from firstlight.bundle.processes_missing import processes_missing
 from firstlight.errors import LabError
 from firstlight.recipe.options import RecordOptions
 
@@ -123,6 +126,63 @@ def test_the_profile_is_sound_and_complete(tmp_path: Path) -> None:
     assert [mark.removeprefix("initcall_") for mark in marks if mark.startswith("initcall_")] == levels
     assert marks[:3] == ["power_on", "kernel_entry", "kernel_start"]
     assert marks[-3:] == ["user_start", "guest_start", "ready"]
+
+
+SCRIPT = "echo hello > /tmp/words; cat /tmp/words; stat /tmp/no/such; (exit 3); sh -c 'exit 7'; true"
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Boot:
+    output = tmp_path_factory.mktemp("arm64") / "script.boot"
+    return firstlight.record_with(RecordOptions(output, arch="arm64", guest_commands=(SCRIPT,), user_functions=True))
+
+
+def test_processes_and_their_system_calls_are_those_of_the_script(script: Boot) -> None:
+    assert processes_missing(script.manifest) is None
+    assert {name for name, invariant in script.manifest.invariants.items() if not invariant.holds} == set()
+    processes = script.processes()
+    (parent,) = processes.filter(pl.col("arguments") == "cat /tmp/words")["parent"]
+    children = processes.filter(pl.col("parent") == parent)
+    assert children["name"].to_list() == ["cat", "stat", "sh", "sh"]
+    assert [status >> 8 for status in children["status"].to_list()] == [0, 1, 3, 7]
+    calls = script.system_calls().filter(pl.col("pid") == children["pid"][0])
+    (opened,) = calls.filter(pl.col("path") == "/tmp/words", pl.col("name") == "openat")["result"]
+    copied = calls.filter(pl.col("name").is_in(["read", "sendfile"]), pl.col("argument_0") != 0)["result"]
+    assert opened >= 3
+    assert len("hello\n") in copied.to_list()
+    failed = script.system_calls().filter(pl.col("path") == "/tmp/no/such")
+    assert set(failed["result"]) == {-2}
+
+
+def test_all_of_user_mode_is_placed_in_files(script: Boot) -> None:
+    functions = script.user_functions()
+    entry = script.marks().filter(pl.col("mark") == "kernel_entry")["instructions"].item()
+    assert script.processes()["instructions"].sum() + entry == script.manifest.totals.instructions
+    assert functions["self_instructions"].sum() == script.processes()["user_instructions"].sum()
+    assert set(functions["kind"]) <= {"file", "vdso", "anonymous"}
+    # Programs of arm64 need not describe where their functions begin.
+    placed = functions.filter(pl.col("kind") == "file", pl.col("offset").is_not_null())
+    assert int(placed["self_instructions"].sum()) > 0.99 * int(functions["self_instructions"].sum())
+
+
+def test_following_user_code_changes_nothing_and_is_equal_each_time(script: Boot, tmp_path: Path) -> None:
+    again = RecordOptions(tmp_path / "a.boot", arch="arm64", guest_commands=(SCRIPT,), user_functions=True)
+    plain = RecordOptions(tmp_path / "b.boot", arch="arm64", guest_commands=(SCRIPT,), profile=False)
+    untouched = ["raw/console.log", "raw/report.bin"]
+    files = [file.name for file in script.directory.glob("*.parquet")] + ["manifest.json", *untouched]
+    firstlight.record_with(again)
+    firstlight.record_with(plain)
+    assert filecmp.cmpfiles(script.directory, tmp_path / "a.boot", files, shallow=False) == (files, [], [])
+    assert filecmp.cmpfiles(script.directory, tmp_path / "b.boot", untouched, shallow=False) == (untouched, [], [])
+
+
+def test_arguments_and_results_of_kernel_functions_are_those_of_the_system_calls(script: Boot) -> None:
+    answers = firstlight.ask(script.directory, "do_sys_openat2(dfd, filename, how->flags:u64)", results=True)
+    assert answers.unaffected, answers.differences
+    opened = script.system_calls().filter(pl.col("name") == "openat")
+    columns = ["path", "result", "pid"]
+    asked = answers.rows.select(pl.col("filename").alias("path"), "result", pl.col("tgid").alias("pid"))
+    assert asked.rows() == opened.select(columns).rows()
 
 
 def test_user_mode_is_seen_behind_the_trampoline_of_page_table_isolation(tmp_path: Path) -> None:

@@ -95,6 +95,11 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
         None
     }
 
+    /// How many bytes of memory an image with this head takes, its unset data included.
+    fn image_bytes(_head: &[u8]) -> Option<u64> {
+        None
+    }
+
     /// Whether code at this address is the kernel's, once it has mapped itself.
     fn is_kernel_code(address: u64) -> bool;
 }

@@ -31,6 +31,6 @@ pub use self::{
     isa::Isa,
     isa::ThunkSection,
     linked::Linked,
-    userspace::{Area, RegisterFile, Userspace},
+    userspace::{Area, CallNumber, DirectMap, KernelTable, PageArray, Paging, RegisterFile, Userspace},
     x86_64::X86_64,
 };

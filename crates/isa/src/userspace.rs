@@ -20,6 +20,67 @@ pub struct RegisterFile {
     pub result: usize,
 }
 
+/// How wide the steps of a walk through page tables are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paging {
+    /// Bits of an address within a page.
+    pub page_bits: u32,
+    /// Bits of an address that the tables translate.
+    pub address_bits: u32,
+}
+
+impl Paging {
+    /// The bytes of a page.
+    pub fn page_bytes(self) -> u64 {
+        1 << self.page_bits
+    }
+
+    /// The lowest address of the kernel's half.
+    pub fn kernel_half(self) -> u64 {
+        u64::MAX << self.address_bits
+    }
+}
+
+/// Where the kernel's own page table is found.
+#[derive(Debug, Clone, Copy)]
+pub enum KernelTable {
+    /// Names of its symbol, of which the first that exists counts, and its form.
+    Symbol(&'static [&'static str], Paging),
+    /// A register of the processor has its address, within the kernel's image. The forms in the order in which they are to be tried.
+    Register(&'static [Paging]),
+}
+
+/// The area that maps all physical memory.
+#[derive(Debug, Clone, Copy)]
+pub enum DirectMap {
+    /// It begins here, with the physical address 0.
+    Area(Area),
+    /// The lower half of the kernel's half, from an address on that differs from boot to boot.
+    LowerHalf,
+}
+
+/// The array of `struct page`.
+#[derive(Debug, Clone, Copy)]
+pub enum PageArray {
+    /// It begins here, with the page at the physical address 0.
+    Area(Area),
+    /// Versions of the kernel had it at these addresses, for page tables of a form and a description of so many bytes. It begins with
+    /// the page where the direct map begins.
+    Candidates(fn(Paging, u64) -> Vec<u64>),
+}
+
+/// A member of the caller's registers (`struct pt_regs`): its name, and its place where it is an array of words.
+pub type Member = (&'static str, u64);
+
+/// Where the number of a system call is.
+#[derive(Debug, Clone, Copy)]
+pub enum CallNumber {
+    /// The second argument of the function that each system call enters.
+    Argument,
+    /// In the caller's registers.
+    Member(Member),
+}
+
 /// Where an area of the kernel's memory begins.
 #[derive(Debug, Clone, Copy)]
 pub struct Area {
@@ -34,25 +95,27 @@ pub struct Area {
 pub struct Userspace {
     /// The general registers.
     pub registers: RegisterFile,
-    /// Names of the symbol of the kernel's own page table; the first that exists counts.
-    pub page_table: &'static [&'static str],
+    /// The kernel's own page table.
+    pub kernel_table: KernelTable,
     /// The area that maps all physical memory, one to one.
-    pub direct_map: Area,
+    pub direct_map: DirectMap,
     /// The array of `struct page`.
-    pub page_array: Area,
+    pub page_array: PageArray,
     /// Names of the symbol of the code that each process is given (`struct vdso_image`); the first that exists counts.
     pub vdso: &'static [&'static str],
     /// The physical address behind a virtual one, by the page table at a physical address.
-    pub translate: fn(root: u64, address: u64, read: ReadPhysical<'_>) -> Option<u64>,
-    /// The function that each system call enters; its first argument points to the caller's registers, its second is the number.
+    pub translate: fn(paging: Paging, root: u64, address: u64, read: ReadPhysical<'_>) -> Option<u64>,
+    /// The function that each system call enters; its first argument points to the caller's registers.
     pub entry: &'static str,
+    /// Where the number of the system call is then.
+    pub number: CallNumber,
     /// Functions that a system call passes on its way back to user mode, before a signal is delivered; the first that exists counts.
     /// The first argument points to the caller's registers.
     pub exits: &'static [&'static str],
-    /// The members of `struct pt_regs` with the arguments of a system call.
-    pub arguments: [&'static str; 6],
+    /// The members of the caller's registers with the arguments of a system call.
+    pub arguments: [Member; 6],
     /// The member that its result is left in.
-    pub result: &'static str,
+    pub result: Member,
     /// The name of a system call by its number.
     pub name: fn(u64) -> Option<&'static str>,
 }

@@ -4,7 +4,7 @@
 //! read; nothing in the guest changes.
 
 use crate::guest_memory::Mapped;
-use crate::kernel_memory::{text, KernelMemory};
+use crate::kernel_memory::{text, KernelMemory, Sight};
 use crate::prototype::{place, result, Kind, Place};
 use crate::types::{Layout, Types};
 use firstlight_isa::{Isa, RegisterFile, Userspace};
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 
 const LONGEST_TEXT: usize = 4096;
@@ -144,9 +145,15 @@ impl<I: Isa> Asks<I> {
     /// # Errors
     ///
     /// What is wrong with a question, and on a second line what to do.
-    pub fn resolve(&mut self, symbols: &SymbolTable<I>) -> Result<(), String> {
+    pub fn resolve(&mut self, symbols: &SymbolTable<I>, image: Option<Range<u64>>) -> Result<(), String> {
         if self.places.is_some() {
             return Ok(());
+        }
+        let registers = self.registers();
+        let entry = symbols.address(self.userspace.entry);
+        let mapped = [entry, registers.map(|registers| registers.get(self.file.stack_pointer))].into_iter().flatten();
+        if !self.memory.look(self.cpu, symbols, &Sight { image, mapped: mapped.collect() }) {
+            return Err("QEMU does not show the kernel's page table\nboot with another QEMU: `--qemu`".to_owned());
         }
         let lacks = |_| "the kernel does not describe its types\nboot a kernel with CONFIG_DEBUG_INFO_BTF".to_owned();
         let types = Types::read(&self.memory, symbols).map_err(lacks)?;
@@ -161,16 +168,20 @@ impl<I: Isa> Asks<I> {
         Ok(())
     }
 
+    fn registers(&mut self) -> Option<Registers> {
+        if self.registers.is_none() {
+            self.registers = Registers::find(self.cpu, self.file.read, self.file.order);
+        }
+        self.registers
+    }
+
     /// A function was entered, by its first block.
     pub fn called(&mut self, function: u32, task: Option<(u64, &str)>, at: Instant) {
         let Some(numbers) = self.by_function.get(&function).cloned() else { return };
         if self.mapped.is_none() {
             self.mapped = Mapped::find(self.cpu);
         }
-        if self.registers.is_none() {
-            self.registers = Registers::find(self.cpu, self.file.read, self.file.order);
-        }
-        let Some(registers) = self.registers else { return };
+        let Some(registers) = self.registers() else { return };
         for question in numbers {
             let call = self.calls;
             self.calls += 1;
@@ -185,8 +196,12 @@ impl<I: Isa> Asks<I> {
             let name = task.map_or("", |(_, name)| name);
             if asked.returns {
                 let stack = registers.get(self.file.stack_pointer);
-                if let Some(address) = self.memory.word(stack) {
-                    self.pending.entry(address).or_default().push((stack.wrapping_add(POINTER_BYTES), call, *kind));
+                let (address, after) = match I::LINKED {
+                    Some(linked) => (Some(registers.get(linked.link)), stack),
+                    None => (self.memory.word(stack), stack.wrapping_add(POINTER_BYTES)),
+                };
+                if let Some(address) = address {
+                    self.pending.entry(address).or_default().push((after, call, *kind));
                 }
             }
             let Instant { instructions, virtual_ns } = at;

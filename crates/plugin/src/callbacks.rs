@@ -46,10 +46,7 @@ pub extern "C" fn on_entry<I: Isa>(cpu: u32, data: *mut c_void) {
 
 /// The first instruction of a function that calls initcalls, and none is known yet.
 pub extern "C" fn on_initcall_caller<I: Isa>(cpu: u32, data: *mut c_void) {
-    match I::LINKED {
-        Some(_) => linked::on_watched::<I>(cpu, data),
-        None => on_watched::<I>(cpu, data),
-    }
+    at_block_start::<I>(cpu, data);
     let Some((session, function, _)) = event::<I>(cpu, data) else { return };
     if session.tracker.lacks_initcalls(function) {
         session.find_initcalls();
@@ -64,9 +61,17 @@ pub extern "C" fn on_watched<I: Isa>(cpu: u32, data: *mut c_void) {
     session.tick(function, now);
 }
 
+// As for a watched function, where a block begins.
+fn at_block_start<I: Isa>(cpu: u32, data: *mut c_void) {
+    match I::LINKED {
+        Some(_) => linked::on_watched::<I>(cpu, data),
+        None => on_watched::<I>(cpu, data),
+    }
+}
+
 /// The first block of a function that shows something of processes.
 pub extern "C" fn on_probed<I: Isa>(cpu: u32, data: *mut c_void) {
-    on_watched::<I>(cpu, data);
+    at_block_start::<I>(cpu, data);
     let Some(session) = session::<I>(cpu) else { return };
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);

@@ -1,21 +1,31 @@
-//! Where the kernel keeps its pointer to the running task: in the processor's per-cpu area.
+//! The running task: by the kernel's pointer to it in the processor's per-cpu area, or by the switches that were seen.
 
 use firstlight_isa::Isa;
 use firstlight_profile::SymbolTable;
 
 const POINTER_BYTES: u64 = 8;
 
-/// The place of the pointer to the running task.
+/// How the running task is known.
 #[derive(Debug, Clone, Copy)]
-pub struct CurrentTask {
-    per_cpu_offset: u64,
-    current: u64,
+pub enum CurrentTask {
+    /// By the kernel's pointer to it.
+    Pointer {
+        /// Where the offset of the processor's area is kept.
+        per_cpu_offset: u64,
+        /// The pointer's place in that area.
+        current: u64,
+    },
+    /// By the last switch, where a register holds the pointer; nothing before the first one.
+    Switched(Option<u64>),
 }
 
 impl CurrentTask {
     /// None where the kernel's symbols lack it.
     pub fn find<I: Isa>(cpu: u32, symbols: &SymbolTable<I>) -> Option<Self> {
-        Some(Self {
+        if I::CURRENT_TASK.is_empty() {
+            return Some(Self::Switched(None));
+        }
+        Some(Self::Pointer {
             per_cpu_offset: symbols.address("__per_cpu_offset")?.wrapping_add(u64::from(cpu) * POINTER_BYTES),
             current: I::CURRENT_TASK.iter().find_map(|name| symbols.address(name))?,
         })
@@ -23,6 +33,16 @@ impl CurrentTask {
 
     /// The address of the running task's `task_struct`; `word` reads the kernel's memory.
     pub fn address(&self, word: impl Fn(u64) -> Option<u64>) -> Option<u64> {
-        word(word(self.per_cpu_offset)?.wrapping_add(self.current))
+        match *self {
+            Self::Pointer { per_cpu_offset, current } => word(word(per_cpu_offset)?.wrapping_add(current)),
+            Self::Switched(task) => task,
+        }
+    }
+
+    /// A switch gave the processor to this task.
+    pub fn switched(&mut self, task: u64) {
+        if let Self::Switched(running) = self {
+            *running = Some(task);
+        }
     }
 }

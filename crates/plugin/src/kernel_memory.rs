@@ -1,53 +1,166 @@
 //! The kernel's memory by its own page table, whatever address space is current.
 
-use firstlight_isa::{Area, Isa, Userspace};
+use firstlight_isa::{Area, DirectMap, Isa, KernelTable, Paging, Userspace};
 use firstlight_profile::SymbolTable;
-use firstlight_qemu::PhysicalMemory;
+use firstlight_qemu::{words, PhysicalMemory, Translation};
+use std::ops::Range;
 
-/// The bytes of a page.
+/// The bytes of the smallest page.
 pub const PAGE_BYTES: u64 = 4096;
 /// The largest physical memory of x86_64's direct map (`mm.rst`).
 const DIRECT_MAP_BYTES: u64 = 1 << 46;
+/// Of a register with the address of a page table: the address.
+const TABLE_ADDRESS: u64 = 0x0000_ffff_ffff_f000;
+
+/// What the search for the kernel's page table needs.
+#[derive(Debug, Clone)]
+pub struct Sight {
+    /// Where the kernel's image lies in memory, where that was seen.
+    pub image: Option<Range<u64>>,
+    /// Addresses that the kernel's page table maps, among them one of memory that the kernel has allocated.
+    pub mapped: Vec<u64>,
+}
+
+/// The kernel's page table.
+#[derive(Debug, Clone, Copy)]
+struct Table {
+    root: u64,
+    paging: Paging,
+}
+
+/// Addresses at which physical memory is mapped, and what is to be added to get there.
+#[derive(Debug, Clone)]
+struct Direct {
+    addresses: Range<u64>,
+    distance: u64,
+}
 
 /// The kernel's memory.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct KernelMemory {
     physical: PhysicalMemory,
     userspace: &'static Userspace,
-    root: u64,
+    table: Option<Table>,
+    image: Option<Range<u64>>,
     /// Where all physical memory is mapped, once that was compared with the page table.
-    direct: Option<u64>,
+    direct: Option<Direct>,
 }
 
 impl KernelMemory {
     /// None where QEMU, the architecture or the kernel's symbols lack what is needed.
     pub fn find<I: Isa>(symbols: &SymbolTable<I>) -> Option<Self> {
         let userspace = I::USERSPACE?;
-        let root = userspace.page_table.iter().find_map(|name| symbols.address(name))?;
-        Some(Self {
-            physical: PhysicalMemory::find()?,
-            userspace,
-            root: root.wrapping_sub(I::IMAGE_OFFSET?),
-            direct: None,
+        let table = match userspace.kernel_table {
+            KernelTable::Symbol(names, paging) => {
+                let root = names.iter().find_map(|name| symbols.address(name))?;
+                Some(Table { root: root.wrapping_sub(I::IMAGE_OFFSET?), paging })
+            }
+            KernelTable::Register(_) => None,
+        };
+        Some(Self { physical: PhysicalMemory::find()?, userspace, table, image: None, direct: None })
+    }
+
+    /// Looks for the kernel's page table, where a register of the processor has it, and for the area that maps all physical memory:
+    /// what stands there is read without a walk from then on. To be called in the kernel, when its page table is complete. Whether
+    /// there is a table.
+    pub fn look<I: Isa>(&mut self, cpu: u32, symbols: &SymbolTable<I>, sight: &Sight) -> bool {
+        self.image.clone_from(&sight.image);
+        if let (None, KernelTable::Register(forms)) = (self.table, self.userspace.kernel_table) {
+            self.table = self.table_of_register(cpu, forms, sight);
+        }
+        let Some(Table { root, paging }) = self.table else { return false };
+        let direct = match self.userspace.direct_map {
+            DirectMap::Area(place) => area(&place, symbols, |at| self.word(at)).map(|start| Direct {
+                addresses: start..start.saturating_add(DIRECT_MAP_BYTES),
+                distance: 0_u64.wrapping_sub(start),
+            }),
+            DirectMap::LowerHalf => {
+                let start = paging.kernel_half();
+                let addresses = start..start + (1 << (paging.address_bits - 1));
+                let known =
+                    sight.mapped.iter().filter(|at| addresses.contains(at)).find_map(|at| Some((*at, self.walk(*at)?)));
+                known.map(|(at, physical)| Direct { addresses, distance: physical.wrapping_sub(at) })
+            }
+        };
+        let is_there = |direct: &Direct| self.walk(root.wrapping_sub(direct.distance)) == Some(root);
+        self.direct = direct.filter(is_there);
+        true
+    }
+
+    // The register is not asked for by its name, because QEMU's interface for that differs from version to version: the word of the
+    // processor's object is taken by which QEMU's own translation of the given addresses is found. Tables are memory, and the first
+    // one lies in the kernel's image, so nothing but memory is read.
+    fn table_of_register(&self, cpu: u32, forms: &[Paging], sight: &Sight) -> Option<Table> {
+        let image = sight.image.as_ref()?;
+        let translation = Translation::of(cpu)?;
+        let wanted: Vec<(u64, u64)> = sight
+            .mapped
+            .iter()
+            .filter(|at| (**at as i64) < 0)
+            .filter_map(|at| {
+                // As `struct page` of another form would be: what is compared is whole pages of the smallest size.
+                let page = at & !0xfff;
+                Some((page, translation.page(page)?))
+            })
+            .collect();
+        let mut read = |at: u64| (at % 8 == 0 && self.physical.is_memory(at)).then(|| self.physical_word(at));
+        let mut roots = words(cpu)?;
+        roots.iter_mut().for_each(|word| *word &= TABLE_ADDRESS);
+        roots.retain(|root| image.contains(root));
+        roots.sort_unstable();
+        roots.dedup();
+        let mut tables =
+            forms.iter().flat_map(|paging| roots.iter().map(|root| Table { root: *root, paging: *paging }));
+        tables.find(|Table { root, paging }| {
+            let find = |at: u64, read: &mut dyn FnMut(u64) -> Option<u64>| {
+                (self.userspace.translate)(*paging, *root, at, read)
+            };
+            wanted.len() > 1 && wanted.iter().all(|(at, physical)| find(*at, &mut read) == Some(*physical))
         })
     }
 
-    /// Looks for the area that maps all physical memory: what stands there is read without a walk from then on. To be called when
-    /// the kernel's page table is complete.
-    pub fn find_direct_map<I: Isa>(&mut self, symbols: &SymbolTable<I>) {
-        let start = area(&self.userspace.direct_map, symbols, |at| self.word(at));
-        let is_there = |start: &u64| self.translate(start.wrapping_add(self.root)) == Some(self.root);
-        self.direct = start.filter(is_there);
+    /// Where the kernel's image lies in memory, where that was seen.
+    pub fn image(&self) -> Option<&Range<u64>> {
+        self.image.as_ref()
+    }
+
+    /// The steps of walks through page tables, once the kernel's own was found.
+    pub fn paging(&self) -> Option<Paging> {
+        self.table.map(|table| table.paging)
+    }
+
+    /// The first physical address that the area of all physical memory maps, where that area was found.
+    pub fn first_mapped(&self) -> Option<u64> {
+        self.direct.as_ref().map(|direct| direct.addresses.start.wrapping_add(direct.distance))
+    }
+
+    /// The physical address of the kernel's page table, once it was found.
+    pub fn root(&self) -> Option<u64> {
+        self.table.map(|table| table.root)
     }
 
     /// The physical address behind an address of the kernel's.
     pub fn translate(&self, address: u64) -> Option<u64> {
-        let direct = self.direct.and_then(|start| address.checked_sub(start)).filter(|at| *at < DIRECT_MAP_BYTES);
-        direct.or_else(|| self.walk(address))
+        match &self.direct {
+            Some(Direct { addresses, distance }) if addresses.contains(&address) => {
+                Some(address.wrapping_add(*distance))
+            }
+            _ => self.walk(address),
+        }
     }
 
     fn walk(&self, address: u64) -> Option<u64> {
-        (self.userspace.translate)(self.root, address, &mut |at| Some(self.physical_word(at)))
+        self.walk_from(self.table?.root, address)
+    }
+
+    /// The physical address behind an address, by the page table at a physical address.
+    pub fn walk_from(&self, root: u64, address: u64) -> Option<u64> {
+        (self.userspace.translate)(self.table?.paging, root, address, &mut |at| Some(self.physical_word(at)))
+    }
+
+    /// Fills the buffer with what stands at a physical address.
+    pub fn read_physical(&self, address: u64, buffer: &mut [u8]) {
+        self.physical.read(address, buffer);
     }
 
     /// The word at a physical address.
@@ -59,12 +172,21 @@ impl KernelMemory {
 
     /// Fills the buffer with what stands at `address`; false where that is not mapped.
     pub fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
+        self.read_pages(address, buffer, |at| self.translate(at))
+    }
+
+    /// The same of an address of a process, by its page table.
+    pub fn read_from(&self, root: u64, address: u64, buffer: &mut [u8]) -> bool {
+        self.read_pages(address, buffer, |at| self.walk_from(root, at))
+    }
+
+    fn read_pages(&self, address: u64, buffer: &mut [u8], translate: impl Fn(u64) -> Option<u64>) -> bool {
         let mut at = address;
         let mut rest = buffer;
         while !rest.is_empty() {
             let within = (PAGE_BYTES - at % PAGE_BYTES) as usize;
             let (now, later) = rest.split_at_mut(within.min(rest.len()));
-            let Some(physical) = self.translate(at) else { return false };
+            let Some(physical) = translate(at) else { return false };
             self.physical.read(physical, now);
             at = at.wrapping_add(now.len() as u64);
             rest = later;

@@ -2,7 +2,7 @@
 
 use crate::current_task::CurrentTask;
 use crate::guest_memory::Mapped;
-use crate::kernel_memory::{text, KernelMemory};
+use crate::kernel_memory::{text, KernelMemory, Sight};
 use crate::paths::{control_group, path};
 use crate::types::Layout;
 use crate::user_code::UserCode;
@@ -16,6 +16,7 @@ use firstlight_qemu::Registers;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 const LONGEST_PATH: usize = 4096;
 const LONGEST_ARGUMENTS: u64 = 4096;
@@ -61,6 +62,10 @@ struct Waiting {
 /// Follows processes. What cannot be read is left out, and the recording has the reason.
 pub struct Processes<I: Isa> {
     probes: FxHashMap<u32, Probe>,
+    /// Where the kernel's image lies in memory, where that was seen.
+    image: Option<Range<u64>>,
+    /// The address of the function that each system call enters.
+    entry: u64,
     userspace: &'static Userspace,
     memory: KernelMemory,
     current: CurrentTask,
@@ -88,6 +93,8 @@ impl<I: Isa> Processes<I> {
         probes.extend(exit.map(|function| (function, Probe::Exit)));
         Ok(Self {
             probes,
+            image: None,
+            entry: symbols.address(userspace.entry).ok_or(Missing::Members)?,
             userspace,
             memory,
             current: CurrentTask::find(cpu, symbols).ok_or(Missing::Members)?,
@@ -98,6 +105,19 @@ impl<I: Isa> Processes<I> {
             code: None,
             isa: PhantomData,
         })
+    }
+
+    /// The kernel's image lies here in memory.
+    pub fn image(&mut self, image: Range<u64>) {
+        self.image = Some(image);
+    }
+
+    /// A switch gave the processor to this task.
+    pub fn switched(&mut self, task: u64) {
+        self.current.switched(task);
+        if let Some(code) = &mut self.code {
+            code.switched(task);
+        }
     }
 
     /// What is looked at when this function is entered.
@@ -120,18 +140,23 @@ impl<I: Isa> Processes<I> {
     ) -> Result<(), Missing> {
         if self.eyes.is_none() {
             let file = self.userspace.registers;
-            let registers = Registers::find(self.cpu, file.read, file.order);
-            self.memory.find_direct_map(symbols);
+            let registers = Registers::find(self.cpu, file.read, file.order).ok_or(Missing::Emulator)?;
+            let first = registers.get(file.arguments[0]);
+            let mapped = vec![self.entry, registers.get(file.stack_pointer), first];
+            if !self.memory.look(self.cpu, symbols, &Sight { image: self.image.clone(), mapped }) {
+                return Err(Missing::Emulator);
+            }
             let layout = Layout::read(&self.memory, symbols, self.userspace)?;
             if self.wants_code {
-                self.code = UserCode::find(self.memory, self.current, &layout, symbols);
+                self.code = UserCode::find(self.memory.clone(), self.current, &layout, symbols);
             }
-            self.eyes = Some(Eyes { registers: registers.ok_or(Missing::Emulator)?, layout });
+            self.eyes = Some(Eyes { registers, layout });
         }
         let Some(Eyes { registers, layout }) = &self.eyes else { return Ok(()) };
         let (registers, layout) = (*registers, *layout);
         let file = &self.userspace.registers;
-        if let Some(key) = tracker.frame_key() {
+        // With a link register the key was read from the same place: there the calls through registers are what is compared.
+        if let Some(key) = tracker.frame_key().filter(|_| I::LINKED.is_none()) {
             tracker.registers_checked(registers.get(file.stack_pointer) == key);
         }
         let [first, second, ..] = file.arguments.map(|place| registers.get(place));
@@ -147,7 +172,10 @@ impl<I: Isa> Processes<I> {
                 let cgroup = self.task().and_then(group).unwrap_or_default();
                 tracker.ends(first as u32, &cgroup, now);
             }
-            Probe::Call => self.called(first, second as u32, &layout, mapped, tracker, now),
+            Probe::Call => {
+                let number = layout.number.map_or(Some(second), |at| self.memory.word(first.wrapping_add(at)));
+                self.called(first, number.unwrap_or_default() as u32, &layout, mapped, tracker, now);
+            }
             Probe::Exit => self.exits(first, &layout, tracker),
         }
         Ok(())
@@ -176,7 +204,7 @@ impl<I: Isa> Processes<I> {
         if let Some((row, waiting)) = row.and_then(|row| Some((row, self.waiting.remove(&row)?))) {
             let late = || waiting.result.map(|at| self.memory.physical_word(at) as i64);
             if let Some(result) = waiting.early.or_else(late) {
-                let path = waiting.path.and_then(|at| user_text(mapped, at));
+                let path = waiting.path.and_then(|at| self.user_text(mapped, &layout, at));
                 has_new_program |= waiting.is_exec && result == 0;
                 tracker.call_returned(row, result, path.as_deref());
             }
@@ -208,7 +236,7 @@ impl<I: Isa> Processes<I> {
         let known = (self.userspace.name)(u64::from(number));
         let name: Cow<'static, str> = known.map_or_else(|| format!("system call {number}").into(), Cow::from);
         let at = path_argument(&name).and_then(|place| arguments.get(place)).copied().filter(|at| *at != 0);
-        let path = at.and_then(|at| user_text(mapped, at));
+        let path = at.and_then(|at| self.user_text(mapped, layout, at));
         let [first, second, third, ..] = arguments;
         let row = tracker.system_call(&name, [first, second, third], path.as_deref(), now);
         let result = self.memory.translate(registers.wrapping_add(layout.result));
@@ -237,7 +265,7 @@ impl<I: Isa> Processes<I> {
         let mm = self.memory.word(task.wrapping_add(layout.task_mm)).filter(|mm| *mm != 0);
         let file = mm.and_then(|mm| self.memory.word(mm.wrapping_add(layout.mm_file))).filter(|file| *file != 0);
         let path = file.and_then(|file| self.path(file.wrapping_add(layout.file_path), layout)).unwrap_or_default();
-        let arguments = mm.and_then(|mm| self.arguments(mapped?, mm, layout)).unwrap_or_default();
+        let arguments = mm.and_then(|mm| self.arguments(mapped, mm, layout)).unwrap_or_default();
         let cgroup = control_group(&self.memory, layout, task).unwrap_or_default();
         tracker.runs_program(Program { pid, tgid, file: &path, arguments: &arguments, cgroup: &cgroup }, now);
     }
@@ -252,20 +280,31 @@ impl<I: Isa> Processes<I> {
     }
 
     // Between the two addresses in the memory of the process.
-    fn arguments(&self, mapped: Mapped<I>, mm: u64, layout: &Layout) -> Option<String> {
+    fn arguments(&self, mapped: Option<Mapped<I>>, mm: u64, layout: &Layout) -> Option<String> {
         let start = self.memory.word(mm.wrapping_add(layout.mm_arguments))?;
         let end = self.memory.word(mm.wrapping_add(layout.mm_arguments_end))?;
         let mut bytes = vec![0; end.checked_sub(start)?.min(LONGEST_ARGUMENTS) as usize];
-        mapped.read(start, &mut bytes).then(|| String::from_utf8_lossy(&bytes).into_owned())
+        self.read_user(mapped, layout, start, &mut bytes).then(|| String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn path(&self, at: u64, layout: &Layout) -> Option<String> {
         let word = |offset: u64| self.memory.word(at.wrapping_add(offset));
         path(&self.memory, layout, word(layout.path_dentry)?, word(layout.path_mount)?)
     }
-}
 
-fn user_text<I: Isa>(mapped: Option<Mapped<I>>, address: u64) -> Option<String> {
-    let memory = mapped?;
-    text(LONGEST_PATH, address, |at, buffer| memory.read(at, buffer))
+    fn user_text(&self, mapped: Option<Mapped<I>>, layout: &Layout, address: u64) -> Option<String> {
+        text(LONGEST_PATH, address, |at, buffer| self.read_user(mapped, layout, at, buffer))
+    }
+
+    // As the processor has it mapped; where it keeps the kernel from user memory, by the page table of the process.
+    fn read_user(&self, mapped: Option<Mapped<I>>, layout: &Layout, address: u64, buffer: &mut [u8]) -> bool {
+        mapped.is_some_and(|memory| memory.read(address, buffer))
+            || self.user_root(layout).is_some_and(|root| self.memory.read_from(root, address, buffer))
+    }
+
+    fn user_root(&self, layout: &Layout) -> Option<u64> {
+        let word = |at: u64| self.memory.word(at);
+        let mm = word(self.task()?.wrapping_add(layout.task_mm)).filter(|mm| *mm != 0)?;
+        self.memory.translate(word(mm.wrapping_add(layout.pages?.mm_table))?)
+    }
 }

@@ -21,6 +21,7 @@ use firstlight_schema::{Mark, MarkSource};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::time::Duration;
 
 // Copies of the profile are written for the case that QEMU is killed, by the processor time that QEMU's thread has used:
@@ -45,6 +46,8 @@ pub struct Session<I: Isa> {
     pub ready_by_mark: bool,
     /// Where the kernel's image is mapped, less where it lies in memory.
     pub image_offset: Option<u64>,
+    /// Where the kernel's image lies in memory, where that was seen.
+    image: Option<Range<u64>>,
     /// What is known of calls by a link register.
     pub linkage: Linkage,
     /// Addresses of blocks that follow an `out`.
@@ -106,6 +109,7 @@ impl<I: Isa> Session<I> {
                 loaded: LoadedCode::new(&symbols),
                 mapped: None,
                 image_offset: I::IMAGE_OFFSET,
+                image: None,
                 linkage: Linkage::default(),
                 ready_by_mark: config.ready.nop,
                 api,
@@ -158,6 +162,14 @@ impl<I: Isa> Session<I> {
         Processes::new(CPU, symbols, wants_code).map_err(|missing| tracker.processes_missing(missing)).ok()
     }
 
+    /// The kernel's image was found in memory.
+    pub fn found_image(&mut self, image: Range<u64>) {
+        if let Some(processes) = &mut self.processes {
+            processes.image(image.clone());
+        }
+        self.image = Some(image);
+    }
+
     /// A function that is looked at was entered.
     pub fn probed(&mut self, probe: Probe, now: u64) {
         self.tracker.idle(self.clock.idle_ns(), now);
@@ -205,7 +217,7 @@ impl<I: Isa> Session<I> {
 
     // A wrong question ends the boot: it is asked of the running kernel, which knows its own types.
     fn understand_questions(&mut self) {
-        let understood = self.asks.as_mut().map_or(Ok(()), |asks| asks.resolve(&self.symbols));
+        let understood = self.asks.as_mut().map_or(Ok(()), |asks| asks.resolve(&self.symbols, self.image.clone()));
         if let Err(error) = understood {
             self.fail(&error);
         }
@@ -326,6 +338,9 @@ impl<I: Isa> Session<I> {
             Some(_) => self.task_at(self.linkage.left()),
             None => self.running_task(),
         };
+        if let Some((processes, task)) = self.processes.as_mut().zip(self.linkage.running()) {
+            processes.switched(task);
+        }
         if let Some((address, name)) = left {
             let state = self.processes.as_ref().and_then(|processes| processes.state(address));
             self.tracker.left(Identity { address, name: &name, state });

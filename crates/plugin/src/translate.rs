@@ -74,10 +74,13 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
 fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, address: u64, length: usize) {
     if session.progress == Progress::Firmware {
         let head = session.mapped().and_then(|memory| memory.bytes(address, linked.head_bytes));
-        let entry = head.and_then(|head| I::image_entry(&head, address));
+        let entry = head.as_ref().and_then(|head| I::image_entry(head, address));
         let named = I::IMAGE_ENTRY.iter().find_map(|name| session.symbols.address(name));
         if let Some((entry, named)) = entry.zip(named) {
             session.image_offset = Some(named.wrapping_sub(entry));
+            if let Some(bytes) = head.as_deref().and_then(I::image_bytes) {
+                session.found_image(address..address.saturating_add(bytes));
+            }
             session.progress = Progress::KernelLow;
             if let Some(now) = session.clock.between_blocks() {
                 session.tracker.kernel(now);

@@ -2,12 +2,30 @@
 
 use crate::kernel_memory::KernelMemory;
 use btf_rs::{Btf, BtfType, Type};
-use firstlight_isa::{Isa, Userspace};
+use firstlight_isa::{CallNumber, Isa, Userspace};
 use firstlight_profile::userspace::Missing;
 use firstlight_profile::SymbolTable;
+use std::ops::Range;
 
 // A description has a few megabytes.
 const LARGEST_BYTES: u64 = 64 << 20;
+const WORD_BYTES: u64 = 8;
+
+// Images with their unset data have some tens of megabytes.
+const LARGEST_IMAGE: u64 = 1 << 30;
+
+// A description's header: its sign, version 1, no flags, and its own length. It goes on with where types and texts begin behind it, and how
+// long they are.
+const HEADER: [u8; 8] = [0x9f, 0xeb, 1, 0, 24, 0, 0, 0];
+
+// The description of types that these bytes begin with.
+fn described(bytes: &[u8]) -> Option<&[u8]> {
+    let rest = bytes.strip_prefix(&HEADER)?;
+    let half = |at: usize| Some(u32::from_le_bytes(rest.get(at..at + 4)?.try_into().ok()?) as usize);
+    let (types, text, text_length) = (half(0)?, half(8)?, half(12)?);
+    let is_whole = types == 0 && text > 0 && text_length > 0;
+    is_whole.then(|| bytes.get(..HEADER.len() + 16 + text + text_length))?
+}
 
 /// Offsets of members, in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +54,8 @@ pub struct Layout {
     /// Of the caller's registers: the arguments of its system call, and the result.
     pub arguments: [u64; 6],
     pub result: u64,
+    /// Its number; nothing where that is an argument.
+    pub number: Option<u64>,
     /// What code is found in files by; nothing where the kernel lacks some of it.
     pub pages: Option<PageLayout>,
 }
@@ -62,6 +82,7 @@ pub struct PageLayout {
     pub mount_instance: u64,
     pub vdso_data: Option<u64>,
     pub vdso_size: Option<u64>,
+    pub mm_vdso: Option<u64>,
 }
 
 impl Layout {
@@ -89,12 +110,28 @@ impl Types {
     ///
     /// [`Missing::Types`] where the kernel has none.
     pub fn read<I: Isa>(memory: &KernelMemory, symbols: &SymbolTable<I>) -> Result<Self, Missing> {
-        let bounds = symbols.address("__start_BTF").zip(symbols.address("__stop_BTF"));
-        let (start, end) =
-            bounds.filter(|(start, end)| start < end && end - start < LARGEST_BYTES).ok_or(Missing::Types)?;
-        let mut bytes = vec![0; (end - start) as usize];
-        memory.read(start, &mut bytes).then_some(()).ok_or(Missing::Types)?;
-        Btf::from_bytes(&bytes).map(Self).map_err(|_| Missing::Types)
+        match symbols.address("__start_BTF").zip(symbols.address("__stop_BTF")) {
+            Some((start, end)) => Self::between(memory, start, end),
+            None => memory.image().and_then(|image| Self::within(memory, image)),
+        }
+        .ok_or(Missing::Types)
+    }
+
+    fn between(memory: &KernelMemory, start: u64, end: u64) -> Option<Self> {
+        let length = end.checked_sub(start).filter(|length| (1..LARGEST_BYTES).contains(length))?;
+        let mut bytes = vec![0; length as usize];
+        memory.read(start, &mut bytes).then_some(())?;
+        Btf::from_bytes(&bytes).map(Self).ok()
+    }
+
+    // Distributions leave the symbols of data out: the description is found by its header (`Documentation/bpf/btf.rst`, `struct
+    // btf_header`).
+    fn within(memory: &KernelMemory, image: &Range<u64>) -> Option<Self> {
+        let length = image.end.checked_sub(image.start).filter(|length| (1..LARGEST_IMAGE).contains(length))?;
+        let mut bytes = vec![0; length as usize];
+        memory.read_physical(image.start, &mut bytes);
+        let starts = (0..bytes.len()).step_by(4);
+        starts.filter_map(|at| described(bytes.get(at..)?)).find_map(|bytes| Btf::from_bytes(bytes).map(Self).ok())
     }
 
     /// The parameters of a function of the kernel: names and types.
@@ -147,9 +184,14 @@ impl Types {
     fn layout(&self, userspace: &Userspace) -> Option<Layout> {
         let [task, mm, file, dentry, mount] = ["task_struct", "mm_struct", "file", "dentry", "mount"];
         let mut arguments = [0; 6];
+        let register = |(name, index): (&str, u64)| Some(self.offset("pt_regs", &[name])? + index * WORD_BYTES);
         for (place, member) in arguments.iter_mut().zip(userspace.arguments) {
-            *place = self.offset("pt_regs", &[member])?;
+            *place = register(member)?;
         }
+        let number = match userspace.number {
+            CallNumber::Argument => None,
+            CallNumber::Member(member) => Some(register(member)?),
+        };
         Some(Layout {
             task_pid: self.offset(task, &["pid"])?,
             task_tgid: self.offset(task, &["tgid"])?,
@@ -173,7 +215,8 @@ impl Types {
             mount_point: self.offset(mount, &["mnt_mountpoint"])?,
             inner_root: self.offset("vfsmount", &["mnt_root"])?,
             arguments,
-            result: self.offset("pt_regs", &[userspace.result])?,
+            result: register(userspace.result)?,
+            number,
             pages: self.pages(),
         })
     }
@@ -198,6 +241,7 @@ impl Types {
             mount_instance: self.offset("mount", &["mnt_instance"]).unwrap_or(0),
             vdso_data: self.offset("vdso_image", &["data"]),
             vdso_size: self.offset("vdso_image", &["size"]),
+            mm_vdso: self.offset("mm_struct", &["context", "vdso"]),
         })
     }
 

@@ -4,10 +4,10 @@
 //! anew when it is written to.
 
 use crate::current_task::CurrentTask;
-use crate::kernel_memory::{area, KernelMemory, PAGE_BYTES};
+use crate::kernel_memory::{area, KernelMemory};
 use crate::paths::{name, path};
 use crate::types::{Layout, PageLayout};
-use firstlight_isa::{Isa, Userspace};
+use firstlight_isa::{Isa, PageArray};
 use firstlight_profile::userspace::code::{BlockId, SourceId};
 use firstlight_profile::{SymbolTable, Tracker};
 use firstlight_schema::CodeKind;
@@ -21,12 +21,23 @@ const ANONYMOUS: u64 = 1;
 const NO_FILE: u64 = 3;
 /// Of the name of a file that `memfd_create` made.
 const MEMFD: &str = "memfd:";
+/// The code that the kernel gives to every process is never longer.
+const LONGEST_VDSO: u64 = 64 << 10;
 
 /// A page of code: what it stands in, and the offset of its first byte there.
 #[derive(Debug, Clone, Copy)]
 struct Page {
     source: SourceId,
     offset: u64,
+}
+
+/// What is known of a process.
+#[derive(Debug, Clone, Copy)]
+struct Process {
+    /// Its page table.
+    root: u64,
+    /// Where it has the code that the kernel gives to every process, if the kernel says it.
+    vdso: Option<u64>,
 }
 
 /// What tells a file from another one that has its place in the kernel's memory later.
@@ -36,18 +47,19 @@ type File = (u64, u64, u32);
 #[derive(Debug)]
 pub struct UserCode {
     memory: KernelMemory,
-    userspace: &'static Userspace,
     current: CurrentTask,
     layout: Layout,
     pages: PageLayout,
-    /// Where the array of `struct page` begins.
-    array: u64,
+    /// The bytes of a page.
+    page_bytes: u64,
+    /// Where the array of `struct page` begins, and with which physical address.
+    array: (u64, u64),
     /// Physical addresses of the code that the kernel gives to every process.
     vdso: Option<Range<u64>>,
     files: FxHashMap<File, SourceId>,
     kinds: FxHashMap<CodeKind, SourceId>,
-    /// The page table of the process that runs, while it does.
-    root: Option<u64>,
+    /// The process that runs, while it does.
+    process: Option<Process>,
     /// The page that was looked for last, while that process runs.
     last: Option<(u64, Page)>,
 }
@@ -62,7 +74,16 @@ impl UserCode {
     ) -> Option<Self> {
         let userspace = I::USERSPACE?;
         let pages = layout.pages?;
-        let array = area(&userspace.page_array, symbols, |at| memory.word(at))?;
+        let page_bytes = memory.paging()?.page_bytes();
+        let array = match userspace.page_array {
+            PageArray::Area(place) => (area(&place, symbols, |at| memory.word(at))?, 0),
+            PageArray::Candidates(candidates) => {
+                let first = memory.first_mapped()?;
+                let sample = memory.root()?.checked_sub(first)? / page_bytes * pages.page_bytes;
+                let places = candidates(memory.paging()?, pages.page_bytes);
+                (places.into_iter().find(|place| memory.word(place.wrapping_add(sample)).is_some())?, first)
+            }
+        };
         let image = userspace.vdso.iter().find_map(|name| symbols.address(name));
         let vdso = image.zip(pages.vdso_data.zip(pages.vdso_size)).and_then(|(image, (data, size))| {
             let start = memory.translate(memory.word(image.wrapping_add(data))?)?;
@@ -70,27 +91,32 @@ impl UserCode {
         });
         Some(Self {
             memory,
-            userspace,
             current,
             layout: *layout,
             pages,
+            page_bytes,
             array,
             vdso,
             files: FxHashMap::default(),
             kinds: FxHashMap::default(),
-            root: None,
+            process: None,
             last: None,
         })
     }
 
     /// Another process may run from here on.
     pub fn forget(&mut self) {
-        (self.root, self.last) = (None, None);
+        (self.process, self.last) = (None, None);
+    }
+
+    /// A switch gave the processor to this task.
+    pub fn switched(&mut self, task: u64) {
+        self.current.switched(task);
     }
 
     /// The number of the block at this address of the process that runs.
     pub fn block<I: Isa>(&mut self, address: u64, tracker: &mut Tracker<I>) -> BlockId {
-        let (virtual_page, within) = (address / PAGE_BYTES, address % PAGE_BYTES);
+        let (virtual_page, within) = (address / self.page_bytes, address % self.page_bytes);
         let known = self.last.filter(|(known, _)| *known == virtual_page).map(|(_, page)| page);
         let page = known.unwrap_or_else(|| {
             let unknown = |code: &mut Self, tracker| Page {
@@ -107,29 +133,37 @@ impl UserCode {
         *self.kinds.entry(kind).or_insert_with(|| tracker.code_source(kind, None, 0))
     }
 
-    // The page table of the running process.
-    fn root(&mut self) -> Option<u64> {
-        if self.root.is_none() {
+    fn process(&mut self) -> Option<Process> {
+        if self.process.is_none() {
             let word = |at: u64| self.memory.word(at);
             let mm = word(self.current.address(word)?.wrapping_add(self.layout.task_mm)).filter(|mm| *mm != 0)?;
-            self.root = self.memory.translate(word(mm.wrapping_add(self.pages.mm_table))?);
+            let vdso = self.pages.mm_vdso.and_then(|at| word(mm.wrapping_add(at))).filter(|vdso| *vdso != 0);
+            let root = self.memory.translate(word(mm.wrapping_add(self.pages.mm_table))?)?;
+            self.process = Some(Process { root, vdso });
         }
-        self.root
+        self.process
     }
 
     fn page<I: Isa>(&mut self, address: u64, tracker: &mut Tracker<I>) -> Option<Page> {
-        let root = self.root()?;
-        let physical = (self.userspace.translate)(root, address, &mut |at| Some(self.memory.physical_word(at)))?;
+        let process = self.process()?;
+        let physical = self.memory.walk_from(process.root, address)?;
         if let Some(vdso) = self.vdso.clone().filter(|vdso| vdso.contains(&physical)) {
             return Some(Page { source: self.kind(CodeKind::Vdso, tracker), offset: physical - vdso.start });
         }
         let bytes = self.pages.page_bytes;
-        let own = self.array.wrapping_add((physical / PAGE_BYTES).wrapping_mul(bytes));
+        let (array, first_page) = self.array;
+        let number = physical.checked_sub(first_page)? / self.page_bytes;
+        let own = array.wrapping_add(number.wrapping_mul(bytes));
         let head = self.memory.word(own.wrapping_add(self.pages.page_head))?;
         let first = head_of(own, head);
         let mapping = self.memory.word(first.wrapping_add(self.pages.page_mapping))?;
         if mapping & ANONYMOUS != 0 {
             return Some(Page { source: self.kind(CodeKind::Anonymous, tracker), offset: address });
+        }
+        // A page of the kernel's own.
+        let vdso = process.vdso.and_then(|start| address.checked_sub(start)).filter(|at| *at < LONGEST_VDSO);
+        if let Some(offset) = vdso.filter(|_| mapping == 0) {
+            return Some(Page { source: self.kind(CodeKind::Vdso, tracker), offset });
         }
         let inode = self.memory.word(mapping.wrapping_add(self.pages.mapping_inode))?;
         let back = self.memory.word(inode.wrapping_add(self.pages.inode_mapping))?;
@@ -137,7 +171,7 @@ impl UserCode {
             return None;
         }
         let index = self.memory.word(first.wrapping_add(self.pages.page_index))?;
-        let offset = index.wrapping_add(own.wrapping_sub(first) / bytes).wrapping_mul(PAGE_BYTES);
+        let offset = index.wrapping_add(own.wrapping_sub(first) / bytes).wrapping_mul(self.page_bytes);
         Some(Page { source: self.file(inode, tracker)?, offset })
     }
 

@@ -15,8 +15,8 @@ mod registers;
 pub use counters::Counters;
 pub use files::{config, read, FileError};
 pub use interface::{Block, Instruction, Interface, OnExecution, OnExit, OnTranslation, NO_REGISTERS};
-pub use memory::{cpu, Memory, PhysicalMemory};
-pub use registers::Registers;
+pub use memory::{cpu, Memory, PhysicalMemory, Translation};
+pub use registers::{words, Registers};
 
 use std::ffi::{c_char, c_int, c_void, CStr};
 

@@ -33,19 +33,50 @@ impl Memory {
     }
 }
 
+type PageOf = extern "C" fn(*mut c_void, u64) -> u64;
+
+/// Where a processor has a virtual address, as its own page tables and mode are now.
+#[derive(Debug, Clone, Copy)]
+pub struct Translation {
+    cpu: *mut c_void,
+    page: PageOf,
+}
+
+impl Translation {
+    /// None when QEMU lacks what is needed. To be asked once there is a processor.
+    pub fn of(index: u32) -> Option<Self> {
+        // `hwaddr cpu_get_phys_page_debug(CPUState *, vaddr)` in every version from 7.2 on.
+        let page: Result<PageOf, _> = function!(c"cpu_get_phys_page_debug");
+        Some(Self { cpu: cpu(index)?, page: page.ok()? })
+    }
+
+    /// The physical address of the page that begins at this address; none where nothing is mapped.
+    pub fn page(&self, address: u64) -> Option<u64> {
+        Some((self.page)(self.cpu, address)).filter(|page| *page != u64::MAX)
+    }
+}
+
 type ReadWritePhysical = extern "C" fn(u64, *mut c_void, u64, bool);
+type IsDevice = extern "C" fn(u64) -> bool;
 
 /// The memory by physical addresses, whatever is mapped.
 #[derive(Debug, Clone, Copy)]
 pub struct PhysicalMemory {
     access: ReadWritePhysical,
+    is_device: Option<IsDevice>,
 }
 
 impl PhysicalMemory {
     /// None when QEMU lacks what is needed.
     pub fn find() -> Option<Self> {
         let access: Result<ReadWritePhysical, _> = function!(c"cpu_physical_memory_rw");
-        Some(Self { access: access.ok()? })
+        let is_device: Result<IsDevice, _> = function!(c"cpu_physical_memory_is_io");
+        Some(Self { access: access.ok()?, is_device: is_device.ok() })
+    }
+
+    /// Whether memory is at this address, and no device: reading that may change it. False where QEMU does not say it.
+    pub fn is_memory(&self, address: u64) -> bool {
+        self.is_device.is_some_and(|is_device| !is_device(address))
     }
 
     /// Fills the buffer with what stands at `address`. Where there is no memory, what is read means nothing.

@@ -21,6 +21,13 @@ type NewBytes = extern "C" fn() -> *mut Bytes;
 type FreeBytes = extern "C" fn(*mut Bytes, c_int) -> *mut u8;
 type ReadRegister = extern "C" fn(*mut c_void, *mut Bytes, c_int) -> c_int;
 
+/// The words of a processor's object: its registers are among them.
+pub fn words(index: u32) -> Option<Vec<u64>> {
+    let cpu = cpu(index)?.cast::<u64>();
+    // SAFETY: the offsets lie within the object, which lives as long as QEMU does; its thread is the one that runs this.
+    Some((0..CPU_BYTES / 8).map(|at| unsafe { cpu.add(at).read() }).collect())
+}
+
 /// The general registers of a processor.
 #[derive(Debug, Clone, Copy)]
 pub struct Registers {

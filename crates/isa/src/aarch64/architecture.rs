@@ -1,7 +1,7 @@
 //! The architecture of 64-bit Arm.
 
-use super::{instruction, symbols};
-use crate::{Class, Flow, Isa, Linked, RegisterFile, ThunkSection};
+use super::{instruction, symbols, userspace};
+use crate::{Class, Flow, Isa, Linked, ThunkSection, Userspace};
 
 /// The architecture of 64-bit Arm.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -9,20 +9,12 @@ pub struct Aarch64;
 
 /// What the head of an uncompressed image has at its offset 0x38 (`Documentation/arch/arm64/booting.rst`).
 const IMAGE_SIGN: (usize, &[u8]) = (0x38, b"ARM\x64");
+/// Where the same head has the size of the image in memory.
+const IMAGE_SIZE_AT: usize = 16;
 
-// The stack pointer is kept behind the thirty-one registers (`CPUARMState.xregs`, `target/arm/cpu.h`), and the debugger numbers
-// them alike (`target/arm/gdbstub64.c`). Calls: Procedure Call Standard for the Arm 64-bit Architecture, 6.
+// Calls: Procedure Call Standard for the Arm 64-bit Architecture, 6.
 const LINKED: Linked = Linked {
-    registers: RegisterFile {
-        read: &[c"aarch64_cpu_gdb_read_register"],
-        order: &[
-            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
-            29, 30, 31,
-        ],
-        stack_pointer: 31,
-        arguments: [0, 1, 2, 3, 4, 5],
-        result: 0,
-    },
+    registers: userspace::REGISTERS,
     link: 30,
     // `cpu_switch_to(prev, next)`, arch/arm64/kernel/entry.S.
     tasks: (0, 1),
@@ -63,6 +55,7 @@ impl Isa for Aarch64 {
     const DECOMPRESSOR: Option<u64> = None;
 
     const LINKED: Option<&'static Linked> = Some(&LINKED);
+    const USERSPACE: Option<&'static Userspace> = Some(&userspace::USERSPACE);
 
     fn flow(bytes: &[u8], address: u64) -> Flow {
         instruction::flow(bytes, address)
@@ -91,6 +84,11 @@ impl Isa for Aarch64 {
             _ => None,
         })
     }
+
+    fn image_bytes(head: &[u8]) -> Option<u64> {
+        let bytes = head.get(IMAGE_SIZE_AT..IMAGE_SIZE_AT + 8)?;
+        Some(u64::from_le_bytes(bytes.try_into().ok()?)).filter(|bytes| *bytes > 0)
+    }
 }
 
 #[cfg(test)]
@@ -112,6 +110,14 @@ mod tests {
         assert_eq!(Aarch64::image_entry(&efi, 0x4020_0000), Some(0x4020_0104));
         let plain = head(0x1400_0040, 0);
         assert_eq!(Aarch64::image_entry(&plain, 0x4020_0000), Some(0x4020_0100));
+    }
+
+    #[test]
+    fn the_head_of_an_image_shows_its_size() {
+        let mut image = head(0x1400_0040, 0);
+        assert_eq!(Aarch64::image_bytes(&image), None);
+        image[16..24].copy_from_slice(&0x1ab_0000_u64.to_le_bytes());
+        assert_eq!(Aarch64::image_bytes(&image), Some(0x1ab_0000));
     }
 
     #[test]

@@ -59,6 +59,7 @@ impl CallTable {
 /// use firstlight_isa::system_calls::{name_of, CallTable};
 /// assert_eq!(name_of(CallTable::X86_64, 257), Some("openat"));
 /// assert_eq!(name_of(CallTable::Aarch64, 56), Some("openat"));
+/// assert_eq!(name_of(CallTable::Aarch64, 79), Some("newfstatat"));
 /// assert_eq!(name_of(CallTable::X86, 99_999), None);
 /// ```
 pub fn name_of(table: CallTable, number: u64) -> Option<&'static str> {
@@ -66,8 +67,16 @@ pub fn name_of(table: CallTable, number: u64) -> Option<&'static str> {
     match table {
         CallTable::X86_64 => x86_64::Sysno::new(number).map(|call| call.name()),
         CallTable::X86 => x86::Sysno::new(number).map(|call| call.name()),
-        CallTable::Aarch64 => aarch64::Sysno::new(number).map(|call| call.name()),
+        CallTable::Aarch64 => aarch64::Sysno::new(number).map(|call| generic(call.name())),
         CallTable::Arm => arm::Sysno::new(number).map(|call| call.name()),
-        CallTable::Riscv64 => riscv64::Sysno::new(number).map(|call| call.name()),
+        CallTable::Riscv64 => riscv64::Sysno::new(number).map(|call| generic(call.name())),
     }
+}
+
+// The names of include/uapi/asm-generic/unistd.h on processors of 64 bits, where the table has the one for both sizes.
+fn generic(name: &'static str) -> &'static str {
+    if name == "fstatat" {
+        return "newfstatat";
+    }
+    name
 }

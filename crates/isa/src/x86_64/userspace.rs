@@ -1,6 +1,8 @@
 //! Registers, page tables and system calls of x86_64.
 
-use crate::userspace::{Area, ReadPhysical, RegisterFile, Userspace};
+use crate::userspace::{
+    Area, CallNumber, DirectMap, KernelTable, PageArray, Paging, ReadPhysical, RegisterFile, Userspace,
+};
 use syscalls::x86_64::Sysno;
 
 /// The border of user mode. Areas: `Documentation/arch/x86/x86_64/mm.rst`. QEMU keeps the registers as `CPUX86State.regs` has them (`target/i386/cpu.h`), the debugger numbers
@@ -13,15 +15,16 @@ pub(super) const USERSPACE: Userspace = Userspace {
         arguments: [7, 6, 2, 1, 8, 9],
         result: 0,
     },
-    page_table: &["init_top_pgt", "swapper_pg_dir"],
-    direct_map: Area { symbol: "page_offset_base", address: 0xffff_8880_0000_0000 },
-    page_array: Area { symbol: "vmemmap_base", address: 0xffff_ea00_0000_0000 },
+    kernel_table: KernelTable::Symbol(&["init_top_pgt", "swapper_pg_dir"], PAGING),
+    direct_map: DirectMap::Area(Area { symbol: "page_offset_base", address: 0xffff_8880_0000_0000 }),
+    page_array: PageArray::Area(Area { symbol: "vmemmap_base", address: 0xffff_ea00_0000_0000 }),
     vdso: &["vdso_image_64", "vdso64_image"],
     translate,
     entry: "do_syscall_64",
+    number: CallNumber::Argument,
     exits: &["syscall_exit_to_user_mode", "exit_to_user_mode_loop"],
-    arguments: ["di", "si", "dx", "r10", "r8", "r9"],
-    result: "ax",
+    arguments: [("di", 0), ("si", 0), ("dx", 0), ("r10", 0), ("r8", 0), ("r9", 0)],
+    result: ("ax", 0),
     name,
 };
 
@@ -31,9 +34,10 @@ const FRAME: u64 = 0x000f_ffff_ffff_f000;
 const INDEX_BITS: u32 = 9;
 const PAGE_BITS: u32 = 12;
 const LEVELS: u32 = 4;
-
 // Four levels: recorded boots have no processor with five (Intel SDM volume 3, 4.5).
-fn translate(root: u64, address: u64, read: ReadPhysical<'_>) -> Option<u64> {
+const PAGING: Paging = Paging { page_bits: PAGE_BITS, address_bits: PAGE_BITS + LEVELS * INDEX_BITS };
+
+fn translate(_paging: Paging, root: u64, address: u64, read: ReadPhysical<'_>) -> Option<u64> {
     let mut table = root & FRAME;
     for level in (0..LEVELS).rev() {
         let shift = PAGE_BITS + INDEX_BITS * level;
@@ -61,7 +65,7 @@ mod tests {
 
     fn look(address: u64, entries: &[(u64, u64)]) -> Option<u64> {
         let memory: HashMap<u64, u64> = entries.iter().copied().collect();
-        translate(0x1000, address, &mut |at| memory.get(&at).copied())
+        translate(PAGING, 0x1000, address, &mut |at| memory.get(&at).copied())
     }
 
     #[test]

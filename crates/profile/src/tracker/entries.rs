@@ -11,9 +11,11 @@ impl<I: Isa> Tracker<I> {
     pub fn special(&mut self, function: FunctionId, now: u64) -> Request {
         match self.classes[function as usize] {
             Class::Stub => {
-                self.charge(now);
-                self.settle_mode(now);
-                self.in_stub = true;
+                // A stub of several blocks begins once: all of it is the entry's.
+                if !std::mem::replace(&mut self.in_stub, true) {
+                    self.charge(now);
+                    self.settle_mode(now);
+                }
             }
             Class::Interrupt => self.enter_kernel(function, Kind::Interrupt, now),
             Class::Exception => self.enter_kernel(function, Kind::Exception, now),

@@ -111,10 +111,11 @@ impl<I: Isa> Tracker<I> {
         self.code.as_mut().map_or(0, |code| code.block(Block { source, offset }))
     }
 
-    /// A block of user code, of so many instructions, is about to be executed.
+    /// A block of user code, of so many instructions, is about to be executed. In the kernel it is none: arm64 runs a few instructions
+    /// where they lie in memory, at addresses of the lower half, while it changes its page table (`idmap_cpu_replace_ttbr1`).
     #[inline]
     pub fn user_block(&mut self, block: BlockId, length: u64, now: u64) {
-        if let Some(code) = &mut self.code {
+        if let Some(code) = self.code.as_mut().filter(|_| self.stack.mode == Mode::User) {
             code.runs(block, length, now);
         }
     }

@@ -191,6 +191,21 @@ fn an_interrupt_between_a_call_and_its_function_changes_nothing() {
 }
 
 #[test]
+fn a_stub_of_several_blocks_belongs_to_the_entry() {
+    let mut boot = Boot::started();
+    boot.now += 4;
+    assert!(boot.tracker.leave_kernel(boot.now), "a task's first way out of the kernel");
+    boot.enter("vectors", 0, 0, 9);
+    boot.enter("vectors", 0, 0, 1);
+    boot.enter("vectors", 0, 0, 4);
+    boot.enter("el0t_64_sync", 0, 0, 3);
+    boot.now += 2;
+    let (tree, recording) = boot.outcome();
+    assert_eq!(tree, ["[user] 1 9", "start_kernel 1 4", "el0t_64_sync 1 10"]);
+    assert_eq!(recording.running.runs[0].spent.user, 9);
+}
+
+#[test]
 fn nameless_code_in_front_of_an_entry_belongs_to_user_mode() {
     let mut boot = Boot::started();
     assert!(boot.tracker.leave_kernel(4));
