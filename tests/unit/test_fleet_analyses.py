@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import ibis
@@ -18,7 +19,7 @@ from firstlight.fleet.layout import Fleet
 from invented_fleet import Group, make_fleet
 
 OLD, NEW = "6.6.1", "6.12.1"
-SQL = Path(__file__).parents[2] / "docs/reference/fleet-sql"
+SQL = Path(__file__).parents[2] / "docs/reference/fleet-sql.md"
 
 
 def two_kernels(directory: Path, slower: dict[str, float], boots: int = 120) -> Fleet:
@@ -187,12 +188,16 @@ def test_the_sql_of_each_analysis_is_written_down(name: str, dialect: str, pytes
     if dialect == "pyspark":
         pytest.importorskip("pyspark", reason="`make fleet-spark` runs this with Spark")
         assert ibis.pyspark.name == dialect  # its options are there once it is loaded
-    path = SQL / f"{name}.{'spark' if dialect == 'pyspark' else dialect}.sql"
+    engine = {"duckdb": "DuckDB", "pyspark": "Spark"}[dialect]
     sql = str(ibis.to_sql(expressions()[name], dialect=dialect)) + "\n"
+    page = SQL.read_text()
+    block = re.compile(rf"(?s)(## [^\n]*`{name}`\n.*?{engine}:\n\n```sql\n)(.*?)```")
+    found = block.search(page)
+    assert found is not None
     if pytestconfig.getoption("--update-golden"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(sql)
-    assert path.read_text() == sql
+        SQL.write_text(page[: found.start(2)] + sql + page[found.end(2) :])
+    else:
+        assert found[2] == sql
 
 
 def test_spark_gives_the_same_answers(tmp_path: Path) -> None:
