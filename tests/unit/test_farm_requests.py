@@ -246,7 +246,7 @@ def test_an_input_that_changed_on_this_machine_is_not_blamed_on_a_worker(
 
     monkeypatch.setattr(requests, "record", record)
     farm.put_result()
-    with pytest.raises(LabError, match="changed since it was asked for"):
+    with pytest.raises(LabError, match="changed after the request"):
         farm.ask()
     assert farm.store.names("excluded") == []
 

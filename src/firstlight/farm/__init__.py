@@ -1,1 +1,1 @@
-"""Boots on other machines: a store of jobs and results, workers that take the jobs, and who asks for boots."""
+"""Boots on other machines: a store of jobs and results, the workers, and the sessions that request boots."""

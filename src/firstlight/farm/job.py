@@ -1,4 +1,4 @@
-"""A boot that another machine can make: choices from a list, inputs by digest, and what has to be equal there."""
+"""A boot that another machine can make: permitted choices, inputs by digest, and what must be equal there."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from firstlight.recipe.choices import read_choices
 from firstlight.recipe.options import RecordOptions, options_for
 from firstlight.version import VERSION
 
-#: Choices that a job may make by themselves.
+#: Choices that a job contains as values.
 ALLOWED = frozenset(
     "arch root_as guest_commands append memory cpu machine shift seed initramfs_order ready profile user_functions "
     "timeout_wall_s timeout_virtual_s".split()
 )
-#: Choices that are files or directories, which the store holds.
+#: Choices that are files or directories; the store contains them.
 INPUTS = ("kernel", "initrd", "rootfs", "overlay", "initramfs_files", "symbols")
 #: Choices that a job cannot make, with the reason.
 REFUSED: Mapping[str, str] = MappingProxyType(
     {
         "live": "a boot in live mode depends on its machine",
-        "qemu": "a worker boots with its own QEMU, which has to be the same",
-        "qemu_options": "a worker takes no words for its QEMU from others",
+        "qemu": "a worker boots with its own QEMU, which must be the same",
+        "qemu_options": "a worker accepts no QEMU arguments from other machines",
     }
 )
 _NAMED_ROOTS = ("debian",)
@@ -45,15 +45,15 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class MissingInputError(LabError):
-    """The store lacks an input: it was removed, and who asks for the boot puts it again."""
+    """The store lacks an input. The machine that requested the boot uploads it again."""
 
 
 class UntrustedJobError(LabError):
-    """A job that is not signed by a key that is trusted here."""
+    """A job without a signature by a key that this machine trusts."""
 
 
 class Input(StrictModel):
-    """A file or a directory that the store holds."""
+    """A file or a directory in the store."""
 
     digest: str = Field(pattern=_DIGEST.pattern, description="SHA-256 of the file, or of the packed directory")
     kind: Literal["file", "directory"]
@@ -72,11 +72,11 @@ class Job(StrictModel):
 
 
 def submit(options: RecordOptions, key: str, resolved: Inputs, store: Store) -> Job:
-    """Put a job and its inputs into a store.
+    """Upload a job and its inputs to a store.
 
-    :param key: of the boot.
-    :param resolved: the inputs on this machine.
-    :raises UsageError: for choices that another machine cannot make.
+        :param key: of the boot.
+        :param resolved: the inputs on this machine.
+    :raises UsageError: for choices that a worker cannot use.
     """
     default = RecordOptions(options.output)
     for name, reason in REFUSED.items():
@@ -107,12 +107,12 @@ def _put_job(job: Job, store: Store) -> None:
         return
     there = store.read("jobs", name)
     if there is None or not store.keys.trusts("job", there):
-        # Of somebody without a key, perhaps to keep workers from this boot.
+        # Someone without a key put it there, perhaps to prevent this boot.
         store.replace("jobs", name, signed)
 
 
 def _put(path: Path, store: Store) -> Input:
-    """Put a file, or a directory as one file, under its digest."""
+    """Upload a file, or a directory as one file, under its digest."""
     if not path.is_dir():
         digest = file_digest(path)
         store.put("inputs", digest, lambda made: _copied(path, made, digest))
@@ -126,7 +126,7 @@ def _put(path: Path, store: Store) -> Input:
 
 
 def is_asked(job: Job, store: Store) -> bool:
-    """Whether a store still has a job with all its inputs: `firstlight farm tidy` may have removed them."""
+    """Whether a store still has a job and all its inputs, which `firstlight farm tidy` may have removed."""
     inputs = all(store.has("inputs", each.digest) for each in job.inputs.values())
     return inputs and store.has("jobs", f"{job.key}.json")
 
@@ -135,7 +135,7 @@ def fetch(one: Input, store: Store) -> Path:
     """The path of an input on this machine, from the cache or the store.
 
     :raises MissingInputError: when the store lacks it.
-    :raises LabError: when the store has something else under its name.
+    :raises LabError: when the file in the store does not match its digest.
     """
 
     def make(directory: Path) -> None:
@@ -157,63 +157,63 @@ def _fetch(digest: str, target: Path, store: Store) -> None:
 
 
 def options_of(job: Job, output: Path, store: Store) -> RecordOptions:
-    """What a job asks to be recorded, with its inputs on this machine.
+    """The options that a job states, with the paths of its inputs on this machine.
 
-    :raises LabError: for choices that no job may make, or an input that is not there.
+    :raises LabError: for choices that a job may not contain, or a missing input.
     """
     choices = dict(job.choices)
     for name, value in choices.items():
         if name not in ALLOWED and not (name == "rootfs" and value in _NAMED_ROOTS):
-            raise LabError(f"a job may not choose `{name}`", where=job.key)
+            raise LabError(f"a job may not contain the choice `{name}`", where=job.key)
     for name, one in job.inputs.items():
         if name not in INPUTS:
-            raise LabError(f"`{name}` is no input of a job", where=job.key)
+            raise LabError(f"`{name}` is not an input of a job", where=job.key)
         choices[name] = str(fetch(one, store))
     try:
         found = read_choices(choices)
     except ValidationError as error:
-        raise LabError(f"the job's choices cannot be: {error.errors()[0]['msg']}", where=job.key) from error
+        raise LabError(f"the choices of this job are invalid: {error.errors()[0]['msg']}", where=job.key) from error
     if found.timeout_wall_s > _LONGEST_S:
-        raise LabError("the job asks for more than a day of this machine", where=job.key)
+        raise LabError("the job needs more than a day of this machine", where=job.key)
     return options_for(found, output)
 
 
 def read_job(store: Store, key: str) -> Job | None:
     """A job of a store; `None` where there is none.
 
-    :raises UntrustedJobError: when it is not signed by a key that is trusted here.
+    :raises UntrustedJobError: when no key that this machine trusts signed it.
     :raises LabError: when it is damaged, or of a newer Firstlight.
     """
     found = store.read("jobs", f"{key}.json")
     if found is None:
         return None
     if (objection := store.keys.objection("job", found)) is not None:
-        raise UntrustedJobError(f"this job is not taken: {objection}", where=store.where_is("jobs", f"{key}.json"))
+        raise UntrustedJobError(f"this job is rejected: {objection}", where=store.where_is("jobs", f"{key}.json"))
     try:
         job = Job.model_validate(unsigned(found))
     except ValidationError as error:
         place = store.where_is("jobs", f"{key}.json")
         raise LabError(f"this job is damaged: {error.errors()[0]['msg']}", where=place) from error
     if job.key != key:
-        raise LabError("this job has the name of another", where=store.where_is("jobs", f"{key}.json"))
+        raise LabError("this job has the name of another job", where=store.where_is("jobs", f"{key}.json"))
     return job
 
 
 def unequal(job: Job, key: str, resolved: Inputs) -> str | None:
-    """What of this machine differs from what a job asks for, as a text; `None` when the boot is the same here.
+    """State how this machine differs from what a job requires; `None` when the boot is the same here.
 
     :param key: of the boot, as this machine would record it.
     """
     if job.firstlight != VERSION:
-        return f"the job asks for Firstlight {job.firstlight}, this is {VERSION}"
+        return f"the job requires Firstlight {job.firstlight}; this is {VERSION}"
     if job.engine != engine_digest():
-        return f"the job asks for another build of Firstlight's engine ({job.engine[:12]}, not {engine_digest()[:12]})"
+        return f"the job requires another build of Firstlight's engine ({job.engine[:12]}, not {engine_digest()[:12]})"
     names = [name for name, digest in sorted(job.digests.items()) if resolved.digests.get(name) != digest]
     if names:
-        return "here these differ from what the job asks for: " + ", ".join(
+        return "these differ here from what the job requires: " + ", ".join(
             f"{name} ({_short(resolved.digests.get(name))}, not {_short(job.digests[name])})" for name in names
         )
-    return None if key == job.key else "the choices of this job make another boot here"
+    return None if key == job.key else "the choices of this job give a different boot here"
 
 
 def _short(digest: str | None) -> str:
@@ -227,4 +227,4 @@ def _copied(source: Path, target: Path, digest: str) -> None:
 
 def _check(path: Path, digest: str, where: str) -> None:
     if file_digest(path) != digest:
-        raise LabError("this file is not what its digest says", where=where, hint="remove it from the store")
+        raise LabError("this file does not match its digest", where=where, hint="remove it from the store")

@@ -1,7 +1,7 @@
-"""Leases: which worker is at which job. They save work; the bytes of a boot do not depend on them.
+"""Leases: which worker makes which job. Leases save work; the bytes of a boot do not depend on them.
 
-A lease is a file that its worker writes again and again. It has expired when it was not written for a while by the
-clock of the store; the next worker then takes the next number.
+A lease is a file that its worker rewrites periodically. A lease that was not rewritten for `EXPIRED_S`, by the clock of
+the store, has expired; another worker then takes the next number.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from firstlight.farm.store import Store
 
 BEAT_S = 3.0
 EXPIRED_S = 20.0
-"""Seconds without a beat, by the clock of the store."""
+"""Seconds without a write after which a lease expires, by the clock of the store."""
 
 
 class Beat:
-    """Writes a state again and again while a block runs, in a thread of its own."""
+    """Writes a state periodically while a block runs, in a separate thread."""
 
     def __init__(self, store: Store, folder: str, name: str, state: dict[str, object]) -> None:
         self._place = (store, folder, name)
@@ -45,12 +45,12 @@ class Beat:
             try:
                 self.write()
             except LabError:
-                # The store is away for a while: the lease may expire, and another makes the same boot.
+                # The store cannot be reached. If the lease expires, another worker makes the same boot.
                 continue
 
 
 def is_leased(store: Store, key: str, names: list[str] | None = None) -> bool:
-    """Whether a worker is at a job now."""
+    """Whether a worker makes a job now."""
     numbers = _numbers(store, key, names)
     if not numbers:
         return False
@@ -59,7 +59,7 @@ def is_leased(store: Store, key: str, names: list[str] | None = None) -> bool:
 
 
 def take(store: Store, key: str, worker: str) -> str | None:
-    """Take the lease of a job; its name, or `None` where another has it."""
+    """Take the lease of a job; returns its name, or `None` when another worker has it."""
     if is_leased(store, key):
         return None
     numbers = _numbers(store, key)

@@ -1,4 +1,4 @@
-"""A directory as one tar file with the same bytes on every machine, and back, without trust in who packed it."""
+"""A directory as one tar file with the same bytes on every machine, and the safe way back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_BYTES = 16 << 30
 def pack(directory: Path, target: Path) -> None:
     """Write a directory as a tar file: sorted, without owners and times.
 
-    :raises LabError: when it holds something else than files, directories and symbolic links.
+    :raises LabError: when it contains anything but files, directories and symbolic links.
     :raises OSError: when it cannot be read or written.
     """
     with tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as archive:
@@ -37,14 +37,14 @@ def pack(directory: Path, target: Path) -> None:
                 with path.open("rb") as file:
                     archive.addfile(member, file)
             else:
-                raise LabError("this is no file that another machine could have, too", where=str(path))
+                raise LabError("this is not a file, directory or symbolic link", where=str(path))
 
 
 def unpack(archive: Path, directory: Path) -> None:
-    """Make a directory of a tar file of :func:`pack`; nothing is written outside it.
+    """Unpack a tar file of :func:`pack` into a directory; nothing is written outside it.
 
     :param directory: is made.
-    :raises LabError: for an archive that is damaged, too large, or that leads out of the directory.
+    :raises LabError: for an archive that is damaged, too large, or has paths outside the directory.
     """
     directory.mkdir(mode=0o700)
     made, links, total = {"": 0o700}, [], 0
@@ -58,7 +58,7 @@ def unpack(archive: Path, directory: Path) -> None:
                     raise LabError("this archive is too large", where=str(archive))
                 # Every directory on the way was made here: none is a link.
                 if above not in made or not all(each not in ("", ".", "..") and "\0" not in each for each in parts):
-                    raise LabError(f"this archive has a path that leads out: `{member.name}`", where=str(archive))
+                    raise LabError(f"this archive has a path outside it: `{member.name}`", where=str(archive))
                 path = directory / member.name
                 if member.isdir():
                     path.mkdir(mode=0o700)
@@ -68,7 +68,10 @@ def unpack(archive: Path, directory: Path) -> None:
                 elif member.isreg():
                     _extract(packed, member, path)
                 else:
-                    raise LabError(f"this archive holds more than files: `{member.name}`", where=str(archive))
+                    raise LabError(
+                        f"this is not a file, directory or link: `{member.name}`",
+                        where=str(archive),
+                    )
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
         raise LabError(f"this archive is damaged: {error}", where=str(archive)) from error
     for path, linked in links:

@@ -1,7 +1,7 @@
-"""Boots asked of workers: puts jobs into a store, waits for the results, and checks them before they count.
+"""Boots made by workers: uploads jobs to a store, waits for the results, and checks them before they count.
 
-Every worker's first boot, and one in fifty after it, is made on this machine, too. A worker whose bytes differ is named
-and left out, and what it made is made again.
+This machine repeats the first boot of each worker, and one in fifty of the others. A worker whose bytes differ is
+excluded by name, and its boots are made again.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from firstlight.cache import file_digest
 from firstlight.errors import BundleError, FirstlightError, LabError, UnhealthyBootError
 from firstlight.experiment import boot_cache
 from firstlight.farm.job import Job, is_asked, submit
-from firstlight.farm.packing import unpack
-from firstlight.farm.results import packed_name, remove_result
+from firstlight.farm.results import fetch_bundle, remove_result
 from firstlight.farm.status import live_workers
 from firstlight.farm.store import Store
 from firstlight.farm.worker import MOST_ATTEMPTS
@@ -36,14 +35,14 @@ from firstlight.lab.run.resolve import Inputs
 from firstlight.recipe.options import RecordOptions
 
 CHECKED_OF = 50
-"""One boot in so many is made twice."""
+"""One boot in this many is repeated here."""
 _LOOK_S = 5.0
 _SAY_S = 30.0
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A boot that is asked for."""
+    """A requested boot."""
 
     options: RecordOptions
     inputs: Inputs
@@ -51,7 +50,7 @@ class _Asked:
 
 
 class Requests:
-    """The boots that one session asks of the workers of a store; called by several threads."""
+    """The boots that one session requests from the workers of a store; several threads call it."""
 
     def __init__(self, store: Store, note: Callable[[str], None], *, trusting: bool) -> None:
         self.store = store
@@ -59,16 +58,16 @@ class Requests:
         self._note = note
         self._guard = threading.Lock()
         self._checking: dict[str, threading.Lock] = {}
-        """One for each worker: the check of a boot takes as long as the boot."""
+        """One for each worker, because the check of a boot takes as long as the boot."""
         self._trusted: set[str] = set()
         self._accepted: dict[str, list[tuple[str, Path]]] = defaultdict(list)
         self.withdrawn: list[str] = []
-        """Keys of boots that a worker made that turned out to be wrong later."""
+        """Keys of boots by workers that were found to be wrong later."""
 
     def __call__(self, options: RecordOptions, inputs: Inputs, progress: Progress) -> None:
-        """Have a boot made, and put it at the `output` of the options.
+        """Have a worker make a boot, and write it to the `output` of the options.
 
-        :raises UnhealthyBootError: when the guest did not come up; the bundle is written.
+        :raises UnhealthyBootError: when the guest failed to boot; the bundle is written.
         :raises LabError: when no worker can make it.
         """
         asked = _Asked(options, inputs, key_of_inputs(inputs))
@@ -99,20 +98,20 @@ class Requests:
         return submit(asked.options, asked.key, asked.inputs, self.store)
 
     def _takes(self, about: dict[str, Any], asked: _Asked, bundle: Path) -> bool:
-        """Fetch and check a result; one that is wrong is removed from the store."""
+        """Fetch and check a result; a wrong result is removed from the store."""
         worker, key = str(about.get("worker")), asked.key
         if (objection := self._objection(about, key)) is not None:
-            self._note(f"a result that worker `{worker}` is said to have made is removed: {objection}")
+            self._note(f"a result with the name of worker `{worker}` is removed: {objection}")
             remove_result(self.store, key)
             return False
         try:
             self._unpack(about, key, bundle)
         except FirstlightError as error:
             if self.store.read("results", f"{key}.json") != about:
-                # It was removed while it was read, by `farm tidy` or by another who asks: that is no worker's fault.
+                # `farm tidy` or another session removed it during the read: the worker is not at fault.
                 shutil.rmtree(bundle, ignore_errors=True)
                 return False
-            self._exclude(worker, key, f"its result for {key[:12]} is no boot of this job: {error.message}")
+            self._exclude(worker, key, f"its result for {key[:12]} is not a boot of this job: {error.message}")
             return False
         with self._guard:
             checking = self._checking.setdefault(worker, threading.Lock())
@@ -122,7 +121,7 @@ class Requests:
                 return False
             if (worker not in self._trusted and not self._trusting) or int(key[:8], 16) % CHECKED_OF == 0:
                 if not self._is_equal(asked, bundle):
-                    self._exclude(worker, key, f"its boot {key[:12]} differs from the one that this machine makes")
+                    self._exclude(worker, key, f"its boot {key[:12]} differs from the same boot on this machine")
                     return False
                 self._trusted.add(worker)
             self._accepted[worker].append((key, asked.options.output))
@@ -130,43 +129,36 @@ class Requests:
 
     def _objection(self, about: dict[str, Any], key: str) -> str | None:
         if self.store.keys.trusted and about.get("key") != key:
-            return "it is signed for another boot"
+            return "its signature is for another boot"
         return self.store.keys.objection("result", about)
 
     def _unpack(self, about: dict[str, Any], key: str, bundle: Path) -> None:
         """Fetch the bundle of a result.
 
-        :raises FirstlightError: when it is not there, damaged, or no boot of this key.
+        :raises FirstlightError: when it is missing, damaged, or the boot of another key.
         """
-        packed = bundle.with_suffix(".tar")
-        name = packed_name(key, str(about.get("packed")))
-        if not self.store.fetch("results", name, packed):
-            raise LabError("its bundle is missing", where=name)
-        if file_digest(packed) != about.get("packed"):
-            raise LabError("its bundle is not what its digest says", where=name)
-        unpack(packed, bundle)
-        packed.unlink()
+        fetch_bundle(self.store, key, str(about.get("packed")), bundle)
         manifest = read_manifest(bundle)
         check_digests(bundle, manifest, manifest.tables)
         if key_of_boot(manifest) != key or not boot_cache.is_cacheable(manifest):
             raise BundleError("this is the boot of another key", where=str(bundle))
 
     def _is_equal(self, asked: _Asked, bundle: Path) -> bool:
-        """Whether this machine makes the same boot, byte for byte.
+        """Record the same boot here; returns whether every byte is equal.
 
-        :raises LabError: when an input changed on this machine, which then makes another boot.
+        :raises LabError: when an input changed on this machine, so that its boot is a different one.
         """
         own = bundle.with_suffix(".check")
-        # Of a boot that fails the bundle is there, too, and has to be the same.
+        # A failed boot has a bundle as well, which must be the same.
         with suppress(UnhealthyBootError):
             record(replace(asked.options, output=own, force=True), SilentProgress())
         if key_of_boot(read_manifest(own)) != asked.key:
-            message = "an input of this boot changed since it was asked for, so that it cannot be checked"
+            message = "an input of this boot changed after the request, so the result cannot be checked"
             raise LabError(message, where=asked.key[:12], hint="run this again")
         return file_digest(own / "manifest.json") == file_digest(bundle / "manifest.json")
 
     def _exclude(self, worker: str, key: str, reason: str) -> None:
-        """Name a worker, and take back all that it made, the result of a key in any case."""
+        """Exclude a worker, and remove all its results and the result of *key*."""
         try:
             self.store.put_text("excluded", f"{worker}.json", {"worker": worker, "reason": reason})
         except LabError:
@@ -182,13 +174,13 @@ class Requests:
             self.withdrawn.append(made)
 
     def _look(self, asked: _Asked, job: Job, said: float) -> float:
-        """Check that a worker can make the boot; note where no worker is there."""
+        """Check that a worker can make the boot; print a note when there is no worker."""
         key = asked.key
         attempts = [name for name in self.store.names("failed") if name.startswith(f"{key}.")]
         if len(attempts) >= MOST_ATTEMPTS:
             last = self.store.read("failed", attempts[-1]) or {}
             raise LabError(
-                f"{len(attempts)} attempts of workers failed; the last said: {last.get('error')}",
+                f"{len(attempts)} attempts of workers failed; the last error: {last.get('error')}",
                 where=self.store.where_is("failed", attempts[-1]),
                 hint="remove the files of this job from `failed`, and run this again",
             )
@@ -199,24 +191,24 @@ class Requests:
         if workers and len(refusals) == len(workers):
             raise LabError(f"no worker can make this boot: {refusals[0]}", where=key[:12])
         if not workers and time.monotonic() - said >= _SAY_S:
-            self._note(f"no worker is there: start some with `firstlight work {self.store.where}`")
+            self._note(f"there is no worker: start one with `firstlight work {self.store.where}`")
             return time.monotonic()
         return said
 
 
 @contextmanager
 def asked_of(store: Store, note: Callable[[str], None], *, trusting: bool = False) -> Iterator[Requests]:
-    """Within this context the workers of a store make the boots that are not in the cache.
+    """In this context, the workers of a store make the boots that the cache does not have.
 
-    :param trusting: the workers run on this machine: their first boots are not made twice, one in fifty is.
-    :raises LabError: at the end, when boots were withdrawn that had counted before.
+    :param trusting: the workers run on this machine. Their first boots are not repeated; one in fifty is.
+    :raises LabError: at the end, when boots that had counted were withdrawn.
     """
     requests = Requests(store, note, trusting=trusting)
     with boot_cache.recorded_by(requests):
         yield requests
     if requests.withdrawn:
         raise LabError(
-            f"{len(requests.withdrawn)} boots of a worker that was left out had counted already; they are removed",
+            f"{len(requests.withdrawn)} boots of an excluded worker had counted; they are removed",
             where=store.where,
-            hint="run this again: they are made by others",
+            hint="run this again: other workers make them",
         )

@@ -1,7 +1,7 @@
 """Signatures of jobs and results: Ed25519 (RFC 8032), by the package `cryptography`.
 
-A machine with a key signs what it puts into a store. A machine with a list of trusted keys takes jobs and results of
-these alone. Neither is in the store: who can write there decides nothing about trust.
+A machine with a key signs what it uploads. A machine with a list of trusted keys accepts only jobs and results with
+their signatures. Keys and lists are not in the store, so write access to the store gives no trust.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ def keys_directory() -> Path:
 
 @dataclass(frozen=True)
 class Keys:
-    """What this machine signs with, and whom it trusts.
+    """The key that this machine signs with, and the keys that it trusts.
 
     >>> keys = Keys(b"k" * 32, {})
     >>> signed = keys.signed("job", {"key": "a"})
     >>> Keys(None, {keys.public: "lab1"}).objection("job", signed) is None
     True
     >>> Keys(None, {keys.public: "lab1"}).objection("job", signed | {"key": "b"})
-    'its signature does not fit'
+    'its signature is invalid'
     """
 
     own: bytes | None = None
     """The private key, 32 bytes."""
     trusted: dict[str, str] = field(default_factory=dict)
-    """Names by public keys in hexadecimal; where there is none, everybody is trusted."""
+    """Names by public keys in hexadecimal; an empty list trusts every key."""
 
     @cached_property
     def _private(self) -> Ed25519PrivateKey:
@@ -69,19 +69,19 @@ class Keys:
         return self._private.public_key().public_bytes_raw().hex()
 
     def signed(self, kind: Kind, data: dict[str, Any]) -> dict[str, Any]:
-        """An object with its signature; as it is on a machine without a key."""
+        """An object with its signature; without a key, the object itself."""
         if self.own is None:
             return data
         signature = self._private.sign(_message(kind, data))
         return data | {_FIELD: {"key": self.public, "value": base64.b64encode(signature).decode()}}
 
     def trusts(self, kind: Kind, data: dict[str, Any]) -> bool:
-        """Whether an object has a signature of this machine, or of a trusted one."""
+        """Whether this machine, or one that it trusts, signed an object."""
         known = self.trusted | ({self.public: "own"} if self.own is not None else {})
         return Keys(None, known).objection(kind, data) is None
 
     def objection(self, kind: Kind, data: dict[str, Any]) -> str | None:
-        """Why an object is not taken; `None` where it is signed by a trusted key, or nothing has to be signed."""
+        """Why an object is rejected; `None` when a trusted key signed it, or no signature is required."""
         if not self.trusted:
             return None
         signature = data.get(_FIELD)
@@ -97,7 +97,7 @@ class Keys:
             value = base64.b64decode(str(signature.get("value")), validate=True)
             ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(value, _message(kind, data))
         except (InvalidSignature, ValueError):
-            return "its signature does not fit"
+            return "its signature is invalid"
         return None
 
 
@@ -110,7 +110,7 @@ def read_keys(directory: Path | None = None) -> Keys:
     """The keys of this machine; none where it has none.
 
     :param directory: :func:`keys_directory` by default.
-    :raises LabError: for a file that is none of ours, or a private key that others can read.
+    :raises LabError: for a malformed file, or a private key that other users can read.
     """
     directory = directory or keys_directory()
     own = trusted = None
@@ -118,15 +118,15 @@ def read_keys(directory: Path | None = None) -> Keys:
         path = directory / OWN
         if path.exists():
             if path.stat().st_mode & 0o077:
-                raise LabError("others can read this private key", where=str(path), hint=f"`chmod 600 {path}`")
+                raise LabError("other users can read this private key", where=str(path), hint=f"`chmod 600 {path}`")
             own = path.read_text(encoding="ascii").strip()
             if not _HEX.fullmatch(own):
-                raise LabError("this is no private key of a farm", where=str(path), hint="`firstlight farm key`")
+                raise LabError("this is not a private key of a farm", where=str(path), hint="`firstlight farm key`")
         path = directory / TRUSTED
         if path.exists():
             trusted = _read_trusted(path)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise LabError(f"the keys of the farm cannot be read: {reason}", where=str(directory)) from error
     return Keys(bytes.fromhex(own) if own else None, trusted or {})
 
@@ -139,10 +139,10 @@ def _read_trusted(path: Path) -> dict[str, str]:
             continue
         if len(text) != 2 or not _HEX.fullmatch(text[1]):
             hint = "each line is `NAME KEY`, as `firstlight farm key` prints it"
-            raise LabError(f"line {number} names no key", where=str(path), hint=hint)
+            raise LabError(f"line {number} has no key", where=str(path), hint=hint)
         found[text[1]] = text[0]
     if not found:
-        # An empty list would trust every key; its author did not mean that.
+        # An empty list would trust every key, which is not what its author intended.
         raise LabError("this list of trusted keys is empty", where=str(path), hint="add a key, or remove the file")
     return found
 
@@ -150,7 +150,7 @@ def _read_trusted(path: Path) -> dict[str, str]:
 def make_key(directory: Path | None = None) -> tuple[str, str]:
     """Make the key of this machine, unless it has one.
 
-    :returns: the name of this machine, and its public key: the line that others add to their list.
+    :returns: the name of this machine and its public key, which other machines add to their lists.
     :raises LabError: when it cannot be written.
     """
     directory = directory or keys_directory()
@@ -169,7 +169,7 @@ def make_key(directory: Path | None = None) -> tuple[str, str]:
 
 
 def _message(kind: Kind, data: dict[str, Any]) -> bytes:
-    """What is signed: the kind, and the object as JSON with sorted names and without spaces."""
+    """The signed bytes: the kind, and the object as JSON with sorted names and without spaces."""
     text = json.dumps(unsigned(data), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return _CONTEXT + kind.encode() + b"\0" + text.encode()
 

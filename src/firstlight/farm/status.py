@@ -1,4 +1,4 @@
-"""How a farm is: its jobs, its workers, and what went wrong."""
+"""The state of a farm: its jobs, workers and failures."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from firstlight.farm.store import Store
 
 @dataclass(frozen=True)
 class WorkerState:
-    """A worker, as it said itself."""
+    """The state that a worker reports."""
 
     name: str
     state: str
-    """`booting`, `waiting`, `ended`; `lost` when it went on saying nothing; `left out`."""
+    """`booting`, `waiting`, `ended`; `lost` without a report for `EXPIRED_S`; `left out`."""
     boots: int
     failed: int
     refused: int
     seen_s: float
-    """Seconds since it last said something, by the clock of the store."""
+    """Seconds since its last report, by the clock of the store."""
     reason: str | None
-    """Why it was left out, or why it refused jobs."""
+    """Why it was left out, or why it rejected jobs."""
 
 
 @dataclass(frozen=True)
 class FarmStatus:
-    """A store at one instant."""
+    """The state of a store at one instant."""
 
     jobs: int
     done: int
@@ -37,12 +37,12 @@ class FarmStatus:
 
     @property
     def waiting(self) -> int:
-        """Jobs without a result that no worker is at."""
+        """Jobs without a result that no worker makes."""
         return self.jobs - self.done - self.running
 
 
 def farm_status(store: Store) -> FarmStatus:
-    """Read how a farm is.
+    """Read the state of a farm.
 
     :raises LabError: when the store cannot be used.
     """
@@ -56,12 +56,12 @@ def farm_status(store: Store) -> FarmStatus:
 
 
 def live_workers(store: Store) -> dict[str, dict[str, str]]:
-    """The workers that are there now, each with the jobs that it refused and why."""
+    """The present workers, each with the jobs that it rejected and the reasons."""
     found = {}
     for each in _workers(store):
         if each.state in ("booting", "waiting"):
-            said = (store.read("workers", f"{each.name}.json") or {}).get("refused")
-            found[each.name] = {str(key): str(why) for key, why in said.items()} if isinstance(said, dict) else {}
+            jobs = (store.read("workers", f"{each.name}.json") or {}).get("refused")
+            found[each.name] = {str(key): str(why) for key, why in jobs.items()} if isinstance(jobs, dict) else {}
     return found
 
 
@@ -69,21 +69,21 @@ def _workers(store: Store) -> list[WorkerState]:
     found = []
     for file in store.names("workers"):
         name = file.removesuffix(".json")
-        said = store.read("workers", file) or {}
+        report = store.read("workers", file) or {}
         excluded = store.read("excluded", file)
         seen_s = store.age_s("workers", file)
         if seen_s is None:
             continue
-        refused = said.get("refused")
+        refused = report.get("refused")
         reasons = list(refused.values()) if isinstance(refused, dict) else []
-        state = str(said.get("state", "unknown"))
+        state = str(report.get("state", "unknown"))
         if excluded is not None:
             state, reasons = "left out", [excluded.get("reason")]
         elif state in ("booting", "waiting") and seen_s >= EXPIRED_S:
             state = "lost"
         found.append(
             WorkerState(
-                name, state, _count(said.get("boots")), _count(said.get("failed")),
+                name, state, _count(report.get("boots")), _count(report.get("failed")),
                 len(refused) if isinstance(refused, dict) else 0, seen_s, str(reasons[0]) if reasons else None,
             )
         )  # fmt: skip

@@ -1,7 +1,7 @@
-"""A store: a place that the machines of a farm share. It is the queue, and holds inputs and results.
+"""A store: a place that the machines of a farm share. It contains the queue, the inputs and the results.
 
-A file of a store is there completely or not at all. What has a name by its content or its key is put once and never
-changed. All ages are those of the store's own clock, so the clocks of the machines may differ by days.
+A file of a store is complete or absent. A file that is named by its content or its key never changes. All ages are by
+the store's own clock, so the clocks of the machines may differ by days.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FORMAT = {"format": "firstlight-store", "version": 1}
 _FOLDERS = ("jobs", "inputs", "leases", "results", "failed", "workers", "excluded")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,150}")
 _LARGEST_TEXT = 1 << 20
-"""Bytes of a job, a lease or a state: more is no file of ours."""
+"""Maximum size in bytes of a job, a lease or a state."""
 
 
 class Store:
@@ -49,7 +49,7 @@ class Store:
 
     @property
     def poll_s(self) -> float:
-        """Seconds between two looks, of a program that waits."""
+        """Seconds between two polls."""
         return self.place.poll_s
 
     def where_is(self, folder: str, name: str) -> str:
@@ -60,7 +60,7 @@ class Store:
         return f"{self.where}/{self._named(folder, name)}"
 
     def put(self, folder: str, name: str, fill: Callable[[Path], object]) -> bool:
-        """Put a file that is not there yet; false where another was first.
+        """Upload a file unless it exists; returns false when it does.
 
         :param fill: writes the file at the path that it is given.
         :raises LabError: when it cannot be written.
@@ -74,7 +74,7 @@ class Store:
         return self.put(folder, name, lambda path: path.write_bytes(_text(data)))
 
     def replace(self, folder: str, name: str, data: dict[str, Any]) -> None:
-        """Write a JSON object over the one that is there.
+        """Write a JSON object, replacing an existing one.
 
         :raises LabError: when it cannot be written.
         """
@@ -83,7 +83,7 @@ class Store:
             self.place.replace(named, _text(data))
 
     def read(self, folder: str, name: str) -> dict[str, Any] | None:
-        """A JSON object; `None` where there is none, or something else."""
+        """Read a JSON object; `None` when it is missing or malformed."""
         named = self._named(folder, name)
         with self._using():
             try:
@@ -93,7 +93,7 @@ class Store:
         return found if isinstance(found, dict) else None
 
     def fetch(self, folder: str, name: str, target: Path) -> bool:
-        """Copy a file to a path of this machine; false where there is none.
+        """Copy a file to a path on this machine; returns false when it is missing.
 
         :raises LabError: when it cannot be read or written.
         """
@@ -106,9 +106,9 @@ class Store:
         return True
 
     def has(self, folder: str, name: str) -> bool:
-        """Whether a file is there.
+        """Whether a file exists.
 
-        :raises LabError: when the store went away.
+        :raises LabError: when the store cannot be reached.
         """
         named = self._named(folder, name)
         with self._using():
@@ -117,13 +117,13 @@ class Store:
     def names(self, folder: str) -> list[str]:
         """The names of a folder's files, sorted.
 
-        :raises LabError: when the store went away.
+        :raises LabError: when the store cannot be reached.
         """
         with self._using():
             return sorted(each for each in self.place.names(folder) if _NAME.fullmatch(each))
 
     def remove(self, folder: str, name: str) -> None:
-        """Remove a file, if it is there.
+        """Remove a file, if it exists.
 
         :raises LabError: when the store cannot be used.
         """
@@ -132,7 +132,7 @@ class Store:
             self.place.remove(named)
 
     def age_s(self, folder: str, name: str) -> float | None:
-        """Seconds since a file was written, by the store's own clock; `None` where there is none."""
+        """Seconds since a file was written, by the store's own clock; `None` when it is missing."""
         named = self._named(folder, name)
         with self._using():
             try:
@@ -161,8 +161,8 @@ def open_store(location: str | os.PathLike[str], *, make: bool = False) -> Store
     :param location: a directory, which may be written as ``store://DIRECTORY``; ``s3://``, ``gs://`` or ``az://`` with
         bucket and prefix; ``sftp://HOST/DIRECTORY``.
     :param make: make it where nothing is.
-    :raises LabError: when there is none, or something else.
-    :raises UsageError: for a location that cannot be.
+    :raises LabError: when there is no store, or something else is there.
+    :raises UsageError: for an invalid location.
 
     >>> open_store(bundle)
     Traceback (most recent call last):
@@ -175,14 +175,14 @@ def open_store(location: str | os.PathLike[str], *, make: bool = False) -> Store
             place.replace(_MARKER, _text(_FORMAT))
         found = json.loads(place.read(_MARKER, _LARGEST_TEXT))
     except FileNotFoundError:
-        hint = f"`firstlight work {place.where}` makes one where nothing is"
-        raise LabError("this is no store of a farm", where=place.where, hint=hint) from None
+        hint = f"`firstlight work {place.where}` makes a store in an empty place"
+        raise LabError("this is not the store of a farm", where=place.where, hint=hint) from None
     except ValueError:
         raise LabError("this store is damaged", where=f"{place.where}/{_MARKER}") from None
     except OSError as error:
         raise unusable(place, error) from error
     if not isinstance(found, dict) or found.get("format") != _FORMAT["format"]:
-        raise LabError("this is no store of a farm", where=place.where)
+        raise LabError("this is not the store of a farm", where=place.where)
     if found.get("version") != _FORMAT["version"]:
         raise LabError(f"this store has version {found.get('version')}", where=place.where, hint="update Firstlight")
     return Store(place, read_keys())
@@ -191,11 +191,11 @@ def open_store(location: str | os.PathLike[str], *, make: bool = False) -> Store
 def unusable(place: Place, error: OSError) -> LabError:
     """The error of a store that cannot be used."""
     if is_full(error):
-        hint = "free some space in the store: `firstlight farm tidy` removes what is done"
+        hint = "free some space in the store: `firstlight farm tidy` removes finished jobs"
     elif isinstance(place, Directory):
-        hint = "is the directory mounted, and yours to write?"
+        hint = "check that the directory is mounted, and that you may write to it"
     else:
-        hint = "is it reached with the tools of this store, and yours to write?"
+        hint = "check that the tools of this store reach it, and that you may write to it"
     return LabError(f"the store cannot be used: {error.strerror or error}", where=place.where, hint=hint)
 
 

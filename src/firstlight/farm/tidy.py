@@ -11,12 +11,12 @@ from firstlight.farm.results import remove_result
 from firstlight.farm.store import Store
 
 _YOUNG_S = 3600.0
-"""An input without a job may belong to a job that is being put."""
+"""A younger input without a job may belong to a job that is being uploaded."""
 
 
 @dataclass(frozen=True)
 class Tidied:
-    """What was removed."""
+    """The numbers of removed files."""
 
     jobs: int
     inputs: int
@@ -24,9 +24,9 @@ class Tidied:
 
 
 def tidy(store: Store) -> Tidied:
-    """Remove jobs that are done, inputs that no job names, and workers that ended or are lost.
+    """Remove finished jobs, inputs without a job, and workers that ended or are lost.
 
-    Workers that were left out stay named.
+    Exclusions of workers stay.
 
     :raises LabError: when the store cannot be used.
     """
@@ -36,7 +36,7 @@ def tidy(store: Store) -> Tidied:
     for file in store.names("jobs"):
         key = file.removesuffix(".json")
         if file in results and not is_leased(store, key):
-            # What says that it is done goes last: a worker in between would boot it again.
+            # The result goes last: without it, a worker would make the job again.
             store.remove("jobs", file)
             give_up(store, key)
             for attempt in [name for name in store.names("failed") if name.startswith(f"{key}.")]:
@@ -45,7 +45,7 @@ def tidy(store: Store) -> Tidied:
             jobs += 1
             continue
         try:
-            # Also those that are not trusted here: others may trust them.
+            # Without keys: other machines may trust jobs that this one does not.
             job = read_job(Store(store.place), key)
         except FirstlightError:
             continue

@@ -1,4 +1,4 @@
-"""A worker: takes jobs of a store, boots them on this machine, and puts the results."""
+"""A worker: takes jobs from a store, boots them on this machine, and uploads the results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from firstlight.lab.run.record import record
 from firstlight.lab.run.resolve import resolve
 
 MOST_ATTEMPTS = 3
-"""A job that failed so often is not tried again."""
+"""A job with this many failures is not tried again."""
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -39,11 +39,11 @@ class Worked:
     boots: int = 0
     failed: int = 0
     refused: dict[str, str] = field(default_factory=dict)
-    """Jobs that this machine cannot make equal, by their keys, with the reason."""
+    """Reasons, by the keys of jobs, why this machine cannot make an equal boot."""
 
 
 def own_name() -> str:
-    """The name of this worker: that of the machine, and the number of this process.
+    """The name of this worker: the machine's name and the process number.
 
     >>> own_name().endswith(str(os.getpid()))
     True
@@ -55,13 +55,13 @@ def own_name() -> str:
 def work(
     store: Store, *, name: str, wait_s: float, most: int | None = None, progress: Progress | None = None
 ) -> Worked:
-    """Take jobs until there is none for so long.
+    """Make jobs until there is none for *wait_s* seconds.
 
-    :param name: of this worker, one of its own.
-    :param wait_s: seconds to wait for another job before it ends.
-    :param most: so many boots at most.
-    :raises LabError: when the store cannot be used, or the worker was left out because its boots differ.
-    :raises KeyboardInterrupt: when a person interrupts; its job is free for others at once.
+    :param name: of this worker, unique in the farm.
+    :param wait_s: seconds to wait for another job.
+    :param most: maximum number of boots.
+    :raises LabError: when the store cannot be used, or the worker is excluded because its boots differ.
+    :raises KeyboardInterrupt: on an interrupt; another worker can take the job at once.
     """
     progress = progress or SilentProgress()
     worked = Worked(name)
@@ -87,9 +87,9 @@ def work(
 def _check_trusted(store: Store, name: str) -> None:
     if store.has("excluded", f"{name}.json"):
         raise LabError(
-            "this worker was left out: its boots differ from those of another machine",
+            "this worker is left out: its boots differ from those of another machine",
             where=store.where_is("excluded", f"{name}.json"),
-            hint="check this machine's memory, and start the worker anew",
+            hint="check this machine's memory, and start the worker again",
         )
 
 
@@ -117,9 +117,9 @@ def _take_one(store: Store, worked: Worked, beat: Beat, progress: Progress) -> b
 
 
 def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) -> None:
-    """Make one boot, or say why not.
+    """Make one boot, or note why not.
 
-    :raises MissingInputError: when an input is not there, yet or any more.
+    :raises MissingInputError: when the store does not have an input.
     """
     beat.state |= {"state": "booting", "key": key}
     began = time.monotonic()
@@ -138,7 +138,7 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
         reason, boot_s = _boot(store, job, folder / "a.boot")
         if reason is not None:
             worked.refused[key] = reason
-            progress.note(f"job {key[:12]} is left to others: {reason}")
+            progress.note(f"job {key[:12]} is left to other workers: {reason}")
             return
         pack(folder / "a.boot", folder / "packed")
         packed = file_digest(folder / "packed")
@@ -150,7 +150,7 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
             "boot_s": round(boot_s, 3),
             "took_s": round(time.monotonic() - began, 3),
         }
-        # Under its digest: a worker that died before it named its result leaves a file that no other result names.
+        # The name has the digest: if this worker dies before it writes the result, no other result refers to this file.
         store.put("results", packed_name(key, packed), lambda made: shutil.copyfile(folder / "packed", made))
         store.put_text("results", f"{key}.json", store.keys.signed("result", about))
         worked.boots += 1
@@ -158,8 +158,8 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
         raise
     except FirstlightError as error:
         worked.failed += 1
-        said = {"worker": worked.worker, "error": str(error), "hint": error.hint}
-        number = next(each for each in range(1, 1000) if store.put_text("failed", f"{key}.{each}.json", said))
+        failure = {"worker": worked.worker, "error": str(error), "hint": error.hint}
+        number = next(each for each in range(1, 1000) if store.put_text("failed", f"{key}.{each}.json", failure))
         progress.note(f"job {key[:12]} failed ({number}): {error}")
     finally:
         beat.state |= {"state": "waiting", "boots": worked.boots, "failed": worked.failed, "refused": worked.refused}
@@ -169,9 +169,9 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
 
 
 def _boot(store: Store, job: Job, output: Path) -> tuple[str | None, float]:
-    """Record a job's boot; returns why this machine cannot make the same one, and seconds that the recording took.
+    """Record a job's boot; returns why this machine cannot make an equal one, and the recording time in seconds.
 
-    :raises FirstlightError: when it cannot be booted, or ended in a way that says nothing of its recipe.
+    :raises FirstlightError: when the boot fails for a reason other than its recipe.
     """
     options = options_of(job, output, store)
     began = time.monotonic()
@@ -182,7 +182,7 @@ def _boot(store: Store, job: Job, output: Path) -> tuple[str | None, float]:
     try:
         record(options, inputs=resolved)
     except UnhealthyBootError:
-        # That it fails is a result, if it always does.
+        # A failure that every boot of the recipe has is a result.
         if not is_cacheable(read_manifest(output)):
             raise
     return None, time.monotonic() - began
