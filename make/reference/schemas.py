@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 
 from firstlight.api.data import DATA
 from firstlight.cli.envelope import VERSION
@@ -25,9 +26,16 @@ _ERROR = {
 }
 
 
+class _Generator(GenerateJsonSchema):
+    """Every field of a data class is printed, also one that has its default."""
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        return field["type"] == "dataclass-field" or super().field_is_required(field, total)
+
+
 def schema(verb: str) -> dict[str, Any]:
     """The schema of the one document that a command prints."""
-    data = TypeAdapter(DATA[verb]).json_schema(mode="serialization")
+    data = TypeAdapter(DATA[verb]).json_schema(mode="serialization", schema_generator=_Generator)
     definitions = data.pop("$defs", {})
     for definition in [data, *definitions.values()]:
         if definition.get("type") == "object" and "properties" in definition:

@@ -7,6 +7,8 @@ from typing import Any
 
 from firstlight.advise.tuning.on_board import BoardTuning
 from firstlight.api.data import ci_commands, compare, farm, fleet, inspect_boot, record
+from firstlight.api.farms import FarmKey
+from firstlight.farm.worker import Worked
 
 DATA: dict[str, Any] = {
     "apply": compare.Applied,
@@ -23,7 +25,7 @@ DATA: dict[str, Any] = {
     "explain": inspect_boot.Explained | inspect_boot.ExplainedEntry,
     "export": inspect_boot.Export,
     "files": inspect_boot.Files,
-    "farm-key": farm.Key,
+    "farm-key": FarmKey,
     "farm-status": farm.Status,
     "farm-tidy": farm.Tidied,
     "fleet-add": fleet.Added,
@@ -72,6 +74,6 @@ DATA: dict[str, Any] = {
     "verify": record.Verified,
     "walk": record.Study,
     "whatif": compare.Predicted,
-    "work": farm.Worked,
+    "work": Worked,
 }
 """The type of the data of every command that has `--json`."""

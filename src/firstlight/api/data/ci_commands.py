@@ -1,12 +1,12 @@
 """Data of the commands for automation."""
 
-from typing import Literal
-
 from typing_extensions import TypedDict
 
+from firstlight.advise.health.result import HealthCheck
 from firstlight.comparison.testbed import Testbed
 from firstlight.gate.bridge import Bridge, GateChange
 from firstlight.gate.verdict import Confirmation
+from firstlight.history.bisection import Measured
 
 
 class BaselineSet(TypedDict):
@@ -178,15 +178,6 @@ class Regressions(TypedDict):
     regressions: list[Regression]
 
 
-class MeasuredVersion(TypedDict):
-    """A version that a bisection tried; without a time it was skipped."""
-
-    version: str
-    time_ns: int | None
-    skipped: str | None
-    booted: bool
-
-
 class PhaseOfVersion(TypedDict):
     """How a phase changed."""
 
@@ -205,28 +196,9 @@ class Bisected(TypedDict):
     change_ns: int
     total_change_ns: int
     boots: int
-    measured: list[MeasuredVersion]
+    measured: list[Measured]
     path: list[str]
     phases: list[PhaseOfVersion]
-
-
-class HealthDifference(TypedDict):
-    """What is not as it should be."""
-
-    subject: str
-    before: str | None
-    after: str | None
-    expected: bool
-
-
-class HealthCheck(TypedDict):
-    """One check."""
-
-    id: str
-    title: str
-    outcome: Literal["pass", "changed", "fail", "unknown"]
-    detail: str
-    differences: list[HealthDifference]
 
 
 class Health(TypedDict):

@@ -4,6 +4,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
+from firstlight.advise.tuning.tuning import CheckResult, PhaseChange
 from firstlight.api.data.inspect_boot import Heading
 from firstlight.comparison.common.input_changes import InputChange
 from firstlight.comparison.common.preconditions import Flag
@@ -336,24 +337,6 @@ class TunedChoice(TypedDict):
     risk: int
 
 
-class TunedPhase(TypedDict):
-    """One phase, before and after."""
-
-    phase: str
-    before_ns: int
-    after_ns: int
-
-
-class TunedCheck(TypedDict):
-    """One health check of the result."""
-
-    id: str
-    title: str
-    outcome: str
-    detail: str
-    differences: list[str]
-
-
 class TunedKernelTrial(TypedDict):
     """A kernel that a tuning built."""
 
@@ -398,5 +381,5 @@ class Tuned(TypedDict):
     kernel: TunedKernel | None
     trials: list[TunedChoice]
     pareto: list[TunedChoice]
-    phases: list[TunedPhase]
-    health: list[TunedCheck]
+    phases: list[PhaseChange]
+    health: list[CheckResult]

@@ -2,17 +2,7 @@
 
 from typing_extensions import TypedDict
 
-
-class Worker(TypedDict):
-    """A worker: `state` is `booting`, `waiting`, `ended`, `lost` or `left out`."""
-
-    name: str
-    state: str
-    boots: int
-    failed: int
-    refused: int
-    seen_s: float
-    reason: str | None
+from firstlight.farm.status import WorkerState
 
 
 class Status(TypedDict):
@@ -24,15 +14,7 @@ class Status(TypedDict):
     running: int
     waiting: int
     failed: int
-    workers: list[Worker]
-
-
-class Key(TypedDict):
-    """`firstlight farm key`: the public key of this machine, in hexadecimal."""
-
-    name: str
-    public_key: str
-    directory: str
+    workers: list[WorkerState]
 
 
 class Tidied(TypedDict):
@@ -42,12 +24,3 @@ class Tidied(TypedDict):
     jobs: int
     inputs: int
     workers: int
-
-
-class Worked(TypedDict):
-    """`firstlight work`; `refused` has the reason for each job that this machine cannot make."""
-
-    worker: str
-    boots: int
-    failed: int
-    refused: dict[str, str]

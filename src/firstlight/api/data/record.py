@@ -6,6 +6,8 @@ from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from firstlight.bundle.manifest import Clock, Completeness, Contradiction, Failure, Invariant, Source, Table, Totals
+from firstlight.lab.capture.self_test import StampError
+from firstlight.lab.doctor import Check
 from firstlight.lab.run.table_diff import Difference
 from firstlight.lab.run.verify import ChangedInput
 
@@ -58,18 +60,6 @@ class Imported(TypedDict):
     log: LogLines
     marks: dict[str, int]
     notes: list[str]
-
-
-class StampError(TypedDict):
-    """How late time stamps are: `firstlight capture --self-test`; `priority` is the reader's real-time priority."""
-
-    p50_ns: int
-    p99_ns: int
-    max_ns: int
-    chunks: int
-    baud: int
-    priority: int | None
-    load: float
 
 
 class Capture(TypedDict):
@@ -168,6 +158,14 @@ class Matrix(TypedDict):
     rows: list[dict[str, JsonValue]]
 
 
+class Doctor(TypedDict):
+    """`firstlight doctor`."""
+
+    exact: bool
+    install: str | None
+    checks: list[Check]
+
+
 class Image(TypedDict):
     """An image of the lab; `path` and `bytes` are null where it was not built."""
 
@@ -184,25 +182,6 @@ class Removed(TypedDict):
 
     name: str
     removed: bool
-
-
-class Check(TypedDict):
-    """One thing that recording needs."""
-
-    name: str
-    state: str
-    detail: str
-    needed: bool
-    package: str | None
-    remedy: str | None
-
-
-class Doctor(TypedDict):
-    """`firstlight doctor`."""
-
-    exact: bool
-    install: str | None
-    checks: list[Check]
 
 
 class StudyName(TypedDict):
