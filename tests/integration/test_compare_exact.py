@@ -20,7 +20,6 @@ from firstlight.comparison.exact.exclusive_time import exclusive_ns
 from firstlight.comparison.exact.level import LevelPart, make_level
 from firstlight.comparison.exact.rows import Key, Row, RowDelta, split
 from firstlight.render.difference_json import difference_data
-from firstlight.render.terminal.console import console
 from firstlight.render.terminal.report import print_report
 from firstlight.render.views.compare_tree import one_sided_tables
 from imported_bundle import MS, Spans, make_imported, write_bundle
@@ -224,7 +223,7 @@ def test_what_vanished_is_a_function_or_only_a_call_of_one_that_is_still_there(
         assert difference.tree is not None
         gone = difference_data(difference)["tree"]["vanished"]
         assert [(row["name"], row["elsewhere"]) for row in gone] == [("console_write", False)]
-        print_report(console(), one_sided_tables(difference.tree, difference.functions, 10))
+        print_report(one_sided_tables(difference.tree, difference.functions, 10))
     functions, *paths = capsys.readouterr().out.split("Call paths only in A")
     assert "Vanished: functions only in A" in functions
     assert "console_write" in functions
@@ -234,7 +233,7 @@ def test_what_vanished_is_a_function_or_only_a_call_of_one_that_is_still_there(
     with boots_of(tree_a, [*common, (1, "late", 1, 1, 0)]) as (one, other):
         difference = compared(one, other)
         assert difference.tree is not None
-        print_report(console(), one_sided_tables(difference.tree, difference.functions, 10))
+        print_report(one_sided_tables(difference.tree, difference.functions, 10))
     printed = capsys.readouterr().out
     assert "Vanished" not in printed
     assert "Call paths only in A, of functions that are in both" in printed

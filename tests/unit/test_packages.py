@@ -20,7 +20,6 @@ from firstlight.cli.main import run
 from firstlight.errors import LabError
 from firstlight.lab.rootfs.packages.read import package_owners
 from firstlight.lab.run.packages import package_rows
-from firstlight.render.terminal.console import console
 from firstlight.render.terminal.report import print_report
 from firstlight.render.views.packages import packages_report
 from invented_processes import make_processes
@@ -254,9 +253,7 @@ def test_the_dynamic_linker_stands_apart_from_its_package(followed: Boot) -> Non
 def test_code_without_a_file_is_named_by_its_kind(followed: Boot, capsys: pytest.CaptureFixture[str]) -> None:
     rows = followed.packages(by=GroupBill.FILE).filter(pl.col("file") == "[vdso]")
     assert rows.select("payer", "instructions").rows() == [(Payer.NO_PACKAGE, 10_000)]
-    print_report(
-        console(), packages_report(followed, followed.packages(), followed.packages().clear(), GroupBill.PACKAGE)
-    )
+    print_report(packages_report(followed, followed.packages(), followed.packages().clear(), GroupBill.PACKAGE))
     assert "libc6: dynamic linker" in capsys.readouterr().out
 
 

@@ -26,7 +26,7 @@ from invented_study import NO_TOOL, invented_outcome
 
 def printed(width: int = 120) -> str:
     out = StringIO()
-    print_report(Console(file=out, width=width), study_report(invented_outcome()))
+    print_report(study_report(invented_outcome()), Console(file=out, width=width))
     return out.getvalue()
 
 

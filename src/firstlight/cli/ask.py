@@ -45,7 +45,6 @@ def ask(
       firstlight ask a.boot 'vfs_read(file->f_path.dentry->d_name.name:string, count)' -o reads.parquet
     """
     from firstlight.render.answers_file import check_answers_file, write_answers
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.answers import answers_data, answers_report
 
@@ -60,6 +59,6 @@ def ask(
     elif json:
         print_json({"boot": str(boot), **answers_data(answers, limit)})
     else:
-        print_report(console(), answers_report(api.open(boot), answers, shown_limit(limit)))
+        print_report(answers_report(api.open(boot), answers, shown_limit(limit)))
     print_notes(answers.differences)
     raise typer.Exit(0 if answers.unaffected else 1)

@@ -104,7 +104,6 @@ def audit(
 
 
 def _bundle(boot: Path, limit: int | None, json: bool, page: Page | None, *, trust: bool) -> None:
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.audit import audit_data, audit_report
 
@@ -116,9 +115,9 @@ def _bundle(boot: Path, limit: int | None, json: bool, page: Page | None, *, tru
     if json:
         print_json({"boot": str(boot), **audit_data(found, limit)})
     elif page is not None:
-        page.tell()
+        page.print_path()
     else:
-        print_report(console(), audit_report(str(boot), found, 10 if limit is None else limit))
+        print_report(audit_report(str(boot), found, 10 if limit is None else limit))
     raise typer.Exit(0 if found.agreement.reached else 1)
 
 

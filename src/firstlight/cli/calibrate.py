@@ -58,7 +58,6 @@ def calibrate(
       firstlight calibrate boots/ -o testbed.json
       firstlight calibrate exact/ --board board/ -o imx8.model
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.band import band_report, calibration_report
 
@@ -71,7 +70,7 @@ def calibrate(
         if json:
             print_json(model.model_dump(mode="json"))
         else:
-            print_report(console(), model_report(model))
+            print_report(model_report(model))
         return
     found = api.calibrate(
         boot, pairs=pairs, seed=seed, keep=keep, output=output, force=force, trust=trust, progress=True
@@ -79,6 +78,6 @@ def calibrate(
     if json:
         print_json(found.model_dump(mode="json"))
     elif isinstance(found, api.NoiseBand):
-        print_report(console(), band_report(found))
+        print_report(band_report(found))
     else:
-        print_report(console(), calibration_report(found))
+        print_report(calibration_report(found))

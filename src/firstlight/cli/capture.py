@@ -56,7 +56,6 @@ def capture(
       firstlight capture --ready 'login: ' -o a.boot -- ssh lab picocom -q /dev/ttyUSB0
       firstlight capture --self-test
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.import_summary import import_report, import_warnings, imported_data
 
@@ -87,7 +86,7 @@ def capture(
         capture_data = {"ended": outcome.ended, "bytes": outcome.size_bytes, "stamp_error": stated}
         print_json({**imported_data(captured.imported), "capture": capture_data})
     else:
-        print_report(console(), import_report(captured.imported))
+        print_report(import_report(captured.imported))
         if outcome.error is not None:
             print(_stated(outcome.error))
     if ready is not None and outcome.ended != "ready":

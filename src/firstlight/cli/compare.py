@@ -154,13 +154,12 @@ def compare(
 
         print("\n".join(comparison_markdown(each, rows, by_band) for each, by_band in evidence), end="")
     elif page is None:
-        from firstlight.render.terminal.console import console
         from firstlight.render.terminal.report import print_report
         from firstlight.render.views.comparisons import comparisons_report
 
-        print_report(console(), comparisons_report(evidence, rows, 0.05 if share is None else share))
+        print_report(comparisons_report(evidence, rows, 0.05 if share is None else share))
     else:
-        page.tell()
+        page.print_path()
     if strict and not all(each.settled for each in compared):
         raise typer.Exit(_INCONCLUSIVE)
 

@@ -40,7 +40,6 @@ def devices(
       firstlight devices a.boot --uevents -n 20
       firstlight devices a.boot --costs -n 20
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.devices import devices_report, uevents_report
     from firstlight.render.views.heading import heading, heading_data
@@ -68,15 +67,15 @@ def devices(
             data["queue_over_time"] = opened.udev_queue_over_time().to_dicts()
         print_json(data | ({"hint": hint} if table.is_empty() else {}))
     elif table.is_empty():
-        print_report(console(), heading(opened, "Uevents" if uevents else "Devices"))
+        print_report(heading(opened, "Uevents" if uevents else "Devices"))
         say_nothing("uevents" if uevents else "probes of devices", hint)
     elif uevents:
         number = shown_limit(limit)
         queue = opened.udev_queue()
-        print_report(console(), uevents_report(opened, rows.head(number), rows.slice(number), queue))
+        print_report(uevents_report(opened, rows.head(number), rows.slice(number), queue))
     else:
         number = shown_limit(limit)
-        print_report(console(), devices_report(opened, rows.head(number), rows.slice(number)))
+        print_report(devices_report(opened, rows.head(number), rows.slice(number)))
 
 
 def _print_costs(boot: api.Boot, sort: Order, form: Form) -> None:

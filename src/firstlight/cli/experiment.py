@@ -62,7 +62,6 @@ def run(
       firstlight experiment run board.toml --quantile p95 --quantile slow-share
     """
     from firstlight.render.experiment_json import plan_data, results_data
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.experiment.report import all_report, plan_report
 
@@ -72,7 +71,7 @@ def run(
         if json:
             print_json(plan_data(prepared))
         else:
-            print_report(console(), plan_report(prepared))
+            print_report(plan_report(prepared))
         return
     statistics = _checked(quantile or [])
     with api.boots_by(workers):
@@ -80,7 +79,7 @@ def run(
     if json:
         print_json(results_data(results, statistics))
     else:
-        print_report(console(), all_report(results, statistics))
+        print_report(all_report(results, statistics))
     raise typer.Exit(results.exit_code)
 
 
@@ -137,7 +136,7 @@ def show(
         print_json(results_data(results, statistics))
         return
     if page is not None and not (markdown or csv):
-        page.tell()
+        page.print_path()
         return
     out = console()
     chosen = "stages" if stages else "effects" if effects else "shares" if shares else "cells" if csv else "all"
@@ -151,7 +150,7 @@ def show(
     elif markdown:
         sys.stdout.write(results_markdown(results, tables, missing))
     else:
-        print_report(out, results_report(results, tables, missing))
+        print_report(results_report(results, tables, missing), out)
 
 
 def _checked(names: list[str]) -> list[str]:

@@ -46,7 +46,6 @@ def explain(
       firstlight explain a.boot INI-03
       firstlight explain a.boot --prove -n 3
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.explain import (
         absent_report,
@@ -64,13 +63,13 @@ def explain(
         if json:
             print_json(explain_data(opened, found, tried))
         else:
-            print_report(console(), explain_report(opened, found, limit, tried))
+            print_report(explain_report(opened, found, limit, tried))
         return
     known, one = found.known.entry(entry), found.finding(entry)
     tried = opened.prove([one], to=to, trust=trust, progress=True) if prove and one is not None else []
     if json:
         print_json(one_data(opened, found, known, one, tried))
     elif one is None:
-        print_report(console(), absent_report(opened, found, known))
+        print_report(absent_report(opened, found, known))
     else:
-        print_report(console(), finding_report(opened, found, one, tried))
+        print_report(finding_report(opened, found, one, tried))

@@ -35,7 +35,6 @@ def status(store: StorePath, json: Json = False) -> None:
       firstlight farm status /mnt/farm
       firstlight farm status /mnt/farm --json | jq '.data.workers[] | [.name, .state]'
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.farm import status_report
 
@@ -43,7 +42,7 @@ def status(store: StorePath, json: Json = False) -> None:
     if json:
         print_json({"store": store, "waiting": found.waiting, **dataclasses.asdict(found)})
     else:
-        print_report(console(), status_report(found))
+        print_report(status_report(found))
 
 
 @app.command("tidy")

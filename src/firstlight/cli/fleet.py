@@ -196,10 +196,9 @@ def show(
         print(table_csv(answer_table(found, limit)), end="")
         print_notes(answer_notes(found))
     else:
-        from firstlight.render.terminal.console import console
         from firstlight.render.terminal.report import print_report
 
-        print_report(console(), answer_report(found, shown_limit(limit)))
+        print_report(answer_report(found, shown_limit(limit)))
     if strict and "slower" in found.rows["verdict"].to_list():
         raise typer.Exit(_SLOWER)
 
@@ -250,10 +249,9 @@ def sql(
 
         print(table_csv(made), end="")
     else:
-        from firstlight.render.terminal.console import console
         from firstlight.render.terminal.report import print_report
 
-        print_report(console(), [made])
+        print_report([made])
 
 
 def _plain(value: object) -> object:
@@ -345,10 +343,9 @@ def explain(fleet: FleetPath, where: Where = "", json: Json = False) -> None:
     if json:
         print_json({"fleet": str(fleet), **causes_data(found)})
     else:
-        from firstlight.render.terminal.console import console
         from firstlight.render.terminal.report import print_report
 
-        print_report(console(), causes_report(found))
+        print_report(causes_report(found))
 
 
 @app.command("reproduce")
@@ -381,8 +378,7 @@ def reproduce(
     if json:
         print_json({"fleet": str(fleet), **reproduced_data(found.slow, found.boot, found.duration_ns, found.functions)})
     else:
-        from firstlight.render.terminal.console import console
         from firstlight.render.terminal.report import print_report
 
         number = 20 if limit is None else limit
-        print_report(console(), reproduced_report(found.slow, found.boot, found.duration_ns, found.functions, number))
+        print_report(reproduced_report(found.slow, found.boot, found.duration_ns, found.functions, number))

@@ -97,7 +97,6 @@ def functions(
       firstlight functions a.boot --process systemd-udevd --user -n 20
       firstlight functions kft.boot --columns Fctalsmn
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.functions import functions_frame, functions_report, functions_subject, tree_report
 
@@ -145,7 +144,7 @@ def functions(
         if json:
             print_json([dataclasses.asdict(row) for row in rows])
         else:
-            print_report(console(), tree_report(rows, unit, subject))
+            print_report(tree_report(rows, unit, subject))
         return
     if limit is None and not (csv or json):
         limit = 40
@@ -166,7 +165,7 @@ def functions(
     elif json:
         print_json(functions_frame(selection, marks).to_dicts())
     else:
-        print_report(console(), functions_report(selection, unit, subject, marks))
+        print_report(functions_report(selection, unit, subject, marks))
 
 
 def parse_between(text: str) -> tuple[int, int]:

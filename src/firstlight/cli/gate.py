@@ -94,7 +94,6 @@ def gate(
       firstlight gate --board lab.toml --baseline board --confirm --keep boots
     """
     from firstlight.render.ci.gate_data import gate_data
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.gate import gate_report
 
@@ -119,7 +118,7 @@ def gate(
     if json:
         print_json(gate_data(result, code))
     elif not printed:
-        print_report(console(), gate_report(result))
+        print_report(gate_report(result))
     if github:
         from firstlight.render.ci.github import github as annotations
 
@@ -129,7 +128,7 @@ def gate(
 
 
 def _printed(files: dict[str, Path | None], *, data: bool) -> bool:
-    """Whether a report takes the place of what the gate prints; checked before anything is judged.
+    """Whether a report takes the place of what the gate prints; checked before the gate runs.
 
     :raises UsageError: when two reports, or a report and the gate's own data, would go to one place.
     """

@@ -37,7 +37,6 @@ def health(
       firstlight health b.boot --baseline a.boot
       firstlight health b.boot --baseline a.boot --expect "HC-DEV device.platform/pcspkr"
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.health import health_data, health_report
 
@@ -46,6 +45,6 @@ def health(
     if json:
         print_json(health_data(found))
     else:
-        print_report(console(), health_report(opened, found, None if all_ else 3))
+        print_report(health_report(opened, found, None if all_ else 3))
     if not found.healthy:
         raise typer.Exit(_UNHEALTHY)

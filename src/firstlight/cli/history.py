@@ -24,7 +24,7 @@ TestbedName = Annotated[
 ]
 Kind = Literal["total", "phase", "function", "process", "service", "system_call", "package", "user_function"]
 
-#: The exit code where `--fail` has nothing to judge by.
+#: The exit code where `--fail` has nothing to compare with.
 _UNDECIDED = 5
 
 
@@ -79,7 +79,6 @@ def show(
       firstlight history show nightly/ --json
       firstlight history show boots.duckdb --testbed 1
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.history import series_data, series_report
 
@@ -88,7 +87,7 @@ def show(
         phases = [series_data(each) for each in found.phases]
         print_json({"history": str(history), **series_data(found.series), "phases": phases})
     else:
-        print_report(console(), series_report(found.series, found.phases, limit))
+        print_report(series_report(found.series, found.phases, limit))
 
 
 @app.command("regressions")
@@ -118,7 +117,6 @@ def regressions(
       firstlight history regressions boots.duckdb --fail --json
     """
     from firstlight.errors import FirstlightError, UsageError
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.history import change_data, regressions_report, series_notes
 
@@ -137,8 +135,8 @@ def regressions(
         how = "exact" if total.exact else "noisy"
         number = f"{len(total.points)} point{'' if len(total.points) == 1 else 's'}"
         looked_at = f"{number}, {how}; total and parts that changed by 0.1 % of the boot"
-        print_report(console(), regressions_report(found.found[:limit], looked_at))
-        print_report(console(), series_notes(total))
+        print_report(regressions_report(found.found[:limit], looked_at))
+        print_report(series_notes(total))
     if strict and alerts:
         raise typer.Exit(3)
     if strict and found.undecided:
@@ -237,7 +235,6 @@ def bisect(
     if json:
         print_json(bisection_data(found.bisection, found.difference, found.path))
     else:
-        from firstlight.render.terminal.console import console
         from firstlight.render.terminal.report import print_report
 
-        print_report(console(), bisection_report(found.bisection, found.difference, found.path))
+        print_report(bisection_report(found.bisection, found.difference, found.path))

@@ -24,14 +24,13 @@ def list_images(json: Json = False) -> None:
     Examples:
       firstlight image list
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.images import image_data, images_table
 
     if json:
         print_json([image_data(image) for image in api.images()])
     else:
-        print_report(console(), [images_table(api.images())])
+        print_report([images_table(api.images())])
 
 
 @app.command("build")

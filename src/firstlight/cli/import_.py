@@ -70,7 +70,6 @@ def import_(
       firstlight import board.log --ready 'login: ' --mark camera_up='camera [0-9] up' -o a.boot
       firstlight import --batch logs/ -o boots/
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.import_summary import formats_table, import_report, import_warnings, imported_data
 
@@ -81,7 +80,7 @@ def import_(
         if json:
             print_json([{"format": name, "title": title} for name, title in known])
         else:
-            print_report(console(), [formats_table(known)])
+            print_report([formats_table(known)])
         return
     if batch is not None:
         _import_batch(batch, records, output, format, boot, split, force, ready, mark or [], json)
@@ -105,7 +104,7 @@ def import_(
         print_json([imported_data(imported) for imported in written])
     else:
         for imported in written:
-            print_report(console(), import_report(imported))
+            print_report(import_report(imported))
 
 
 def _import_batch(
@@ -124,7 +123,6 @@ def _import_batch(
 
     :raises UsageError: with records, or without a directory of bundles.
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.import_batch import batch_data, batch_report
 
@@ -146,6 +144,6 @@ def _import_batch(
     if json:
         print_json(batch_data(rows))
     else:
-        print_report(console(), batch_report(rows))
+        print_report(batch_report(rows))
     if any(row.outcome in ("several boots", "rejected") for row in rows):
         raise typer.Exit(1)

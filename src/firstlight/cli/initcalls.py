@@ -37,7 +37,6 @@ def initcalls(
       firstlight initcalls a.boot --by-level
       firstlight initcalls a.boot --level device --sort start
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.heading import heading, heading_data
     from firstlight.render.views.initcalls import initcalls_report, levels_report
@@ -57,11 +56,11 @@ def initcalls(
                     **opened.initcall_remarks(),
                     **({"hint": opened.missing_hint("initcalls")} if every.is_empty() else {})})  # fmt: skip
     elif every.is_empty():
-        print_report(console(), heading(opened, "Initcalls"))
+        print_report(heading(opened, "Initcalls"))
         say_nothing("initcalls", opened.missing_hint("initcalls"))
     elif by_level:
-        print_report(console(), levels_report(opened, levels, chosen))
+        print_report(levels_report(opened, levels, chosen))
     else:
         number = shown_limit(limit)
         found = opened.initcall_sums()
-        print_report(console(), initcalls_report(opened, rows.head(number), rows.slice(number), found, level))
+        print_report(initcalls_report(opened, rows.head(number), rows.slice(number), found, level))

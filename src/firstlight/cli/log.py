@@ -50,7 +50,6 @@ def log(
       firstlight log a.boot --grep 'usb|hub' --between kernel_start ready
       firstlight log a.boot --console-cost
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.heading import heading, heading_data
     from firstlight.render.views.log import console_cost_report, gaps_report, log_report
@@ -72,7 +71,7 @@ def log(
             data: dict[str, Any] = dataclasses.asdict(dataclasses.replace(cost, costly=costly.to_dicts()))  # type: ignore[arg-type]
             print_json(heading_data(opened) | {"console_cost": data})
         else:
-            print_report(console(), console_cost_report(opened, cost, number if limit is not None else 10))
+            print_report(console_cost_report(opened, cost, number if limit is not None else 10))
         return
     if gaps:
         rows = opened.gaps(explained=1000 if limit is None and (csv or json) else number)
@@ -86,12 +85,12 @@ def log(
     elif json:
         print_json(heading_data(opened) | {"gaps" if gaps else "log": shown.to_dicts(), "untimed": untimed} | hint)
     elif gaps and rows.is_empty():
-        print_report(console(), heading(opened, "Gaps of the log"))
+        print_report(heading(opened, "Gaps of the log"))
         say_nothing("any line's time", opened.missing_hint("log"))
     elif gaps:
-        print_report(console(), gaps_report(opened, rows, number if limit is not None else 20, untimed))
+        print_report(gaps_report(opened, rows, number if limit is not None else 20, untimed))
     else:
-        print_report(console(), log_report(opened, rows.head(number), opened.log().height, untimed))
+        print_report(log_report(opened, rows.head(number), opened.log().height, untimed))
 
 
 def _instants(boot: api.Boot, between: tuple[str, str]) -> tuple[int, int]:

@@ -59,7 +59,7 @@ class Page:
         else:
             write_page(html, self.path)
 
-    def tell(self) -> None:
+    def print_path(self) -> None:
         """Print where the page is."""
         if self.path != _STANDARD_OUTPUT:
             print(self.path)

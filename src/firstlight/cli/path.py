@@ -45,7 +45,6 @@ def path(
       firstlight path a.boot --to multi-user.target
       firstlight path a.boot --what-if dh_init=-100ms
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.path import path_data, path_report
 
@@ -59,7 +58,7 @@ def path(
     elif json:
         print_json(path_data(opened, found, limit, changed))
     else:
-        print_report(console(), path_report(opened, found, shown_limit(limit), changed))
+        print_report(path_report(opened, found, shown_limit(limit), changed))
         if found.rows.is_empty() and to is None:
             say_nothing("times", opened.missing_hint("log"))
 

@@ -41,7 +41,6 @@ def predict(
       firstlight predict quiet.boot --board-model imx8.model
       firstlight predict b.boot --from a.boot --board-model imx8.model --json
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.board_model import prediction_report
 
@@ -49,4 +48,4 @@ def predict(
     if json:
         print_json(found.prediction.model_dump(mode="json") | {"board": found.board, "level": found.level})
     else:
-        print_report(console(), prediction_report(found))
+        print_report(prediction_report(found))

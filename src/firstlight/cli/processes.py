@@ -85,7 +85,6 @@ def print_rows(
     :param report: makes the tables of the rows that are shown and those that are left out.
     :param hint: what to do about no rows.
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.heading import heading, heading_data
 
@@ -96,8 +95,8 @@ def print_rows(
         nothing = {"hint": hint()} if rows.is_empty() else {}
         print_json(heading_data(boot) | data | {key: shown.to_dicts()} | nothing)
     elif rows.is_empty():
-        print_report(console(), heading(boot, title))
+        print_report(heading(boot, title))
         say_nothing(title.lower(), hint())
     else:
         number = shown_limit(form.limit)
-        print_report(console(), report(rows.head(number), rows.slice(number)))
+        print_report(report(rows.head(number), rows.slice(number)))

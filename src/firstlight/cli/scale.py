@@ -65,7 +65,6 @@ def scale(
       firstlight scale boards.csv --size sensors --cost seconds --by board
       firstlight scale volumes.csv --term "processes*files"
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.scaling import scaling_report
 
@@ -91,6 +90,6 @@ def scale(
     if json:
         print_json(answer.data())
     elif page is not None:
-        page.tell()
+        page.print_path()
     else:
-        print_report(console(), scaling_report(answer))
+        print_report(scaling_report(answer))

@@ -23,7 +23,6 @@ def show(
       firstlight show a.boot
       firstlight show a.boot --json | jq '.data.phases[] | [.phase, .duration_ns]'
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.show import boot_data, boot_report
 
@@ -32,4 +31,4 @@ def show(
     if json:
         print_json(boot_data(opened, limit))
     else:
-        print_report(console(), boot_report(opened, limit))
+        print_report(boot_report(opened, limit))

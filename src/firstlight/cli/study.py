@@ -156,7 +156,6 @@ def new(
 
 
 def _print(blocks: Any) -> None:
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
 
-    print_report(console(), blocks)
+    print_report(blocks)

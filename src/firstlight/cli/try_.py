@@ -83,17 +83,15 @@ def try_(
         print_json({"booted": booted, "limit": limit, "regression": not allowed, **difference_data(difference, rows)})
     else:
         from firstlight.render.model.report import BLANK
-        from firstlight.render.terminal.console import console
         from firstlight.render.terminal.report import print_report
         from firstlight.render.views.compare import difference_report
         from firstlight.render.views.experiment.trial import trial_verdict
 
-        out = console()
         # A path in the cache means nothing to the user.
         changed = "the change (in the cache alone; `-o NAME.boot` keeps it)" if output is None else str(output)
         again = " (booted again)" if trial.baseline_booted else ""
         shown = difference_report(difference, 10 if rows is None else rows, names=(f"{against}{again}", changed))
-        print_report(out, [*shown, BLANK, trial_verdict(difference, trial.tolerance, allowed, trial.band)])
+        print_report([*shown, BLANK, trial_verdict(difference, trial.tolerance, allowed, trial.band)])
     raise typer.Exit(0 if allowed else _REGRESSION)
 
 

@@ -153,7 +153,7 @@ def show(
         assert page is not None
         page.write_text(tuning_html(found))
         if not (markdown or json):
-            page.tell()
+            page.print_path()
             return
     _print(found, markdown=markdown, json=json)
 
@@ -192,19 +192,17 @@ def _check_for_board(ctx: typer.Context, goal: str) -> None:
 
 
 def _print_board(found: Any, *, json: bool) -> None:
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.board_tuning import board_tuning_report
 
     if json:
         print_json(found.model_dump(mode="json"))
     else:
-        print_report(console(), board_tuning_report(found))
+        print_report(board_tuning_report(found))
 
 
 def _print(found: Any, *, markdown: bool, json: bool) -> None:
     from firstlight.render.markdown.table import markdown_report
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.tuning import tuning_data, tuning_report
 
@@ -213,4 +211,4 @@ def _print(found: Any, *, markdown: bool, json: bool) -> None:
     elif markdown:
         sys.stdout.write(markdown_report(tuning_report(found)))
     else:
-        print_report(console(), tuning_report(found))
+        print_report(tuning_report(found))

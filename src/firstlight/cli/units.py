@@ -46,7 +46,6 @@ def units(
       firstlight units a.boot --work --type service
       firstlight units a.boot --manager
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.heading import heading, heading_data
     from firstlight.render.views.unit_work import unit_work_report
@@ -69,15 +68,15 @@ def units(
         data = {"units": shown.to_dicts(), "stages": parts.to_dicts(), "failed": opened.failed_units()}
         print_json(heading_data(opened) | data | ({"hint": opened.missing_hint("units")} if nothing else {}))
     elif nothing:
-        print_report(console(), heading(opened, "Units"))
+        print_report(heading(opened, "Units"))
         say_nothing("units", opened.missing_hint("units"))
     elif work and rows["processes"].null_count() < rows.height:
         number = shown_limit(limit)
-        print_report(console(), unit_work_report(opened, rows.head(number), rows.slice(number)))
+        print_report(unit_work_report(opened, rows.head(number), rows.slice(number)))
     else:
         number = shown_limit(limit)
         failed = opened.failed_units()
-        print_report(console(), units_report(opened, rows.head(number), rows.slice(number), parts, failed))
+        print_report(units_report(opened, rows.head(number), rows.slice(number), parts, failed))
         if every.is_empty():
             say_nothing("units, only of stages", opened.missing_hint("units"))
         elif work:
@@ -86,7 +85,6 @@ def units(
 
 def _print_manager(boot: api.Boot, *, csv: bool, json: bool) -> None:
     """Print what the service manager itself did; as CSV its parts."""
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.heading import heading, heading_data
     from firstlight.render.views.unit_work import manager_report
@@ -99,9 +97,9 @@ def _print_manager(boot: api.Boot, *, csv: bool, json: bool) -> None:
         data = {"manager": None if found is None else {part: getattr(found, part).to_dicts() for part in parts}}
         print_json(heading_data(boot) | data | ({"hint": hint} if found is None else {}))
     elif found is None:
-        print_report(console(), heading(boot, "The service manager"))
+        print_report(heading(boot, "The service manager"))
         say_nothing("the service manager", hint)
     elif csv:
         sys.stdout.write(found.parts.write_csv())
     else:
-        print_report(console(), manager_report(boot, found))
+        print_report(manager_report(boot, found))

@@ -58,7 +58,6 @@ def whatif(
       firstlight whatif a.boot --faster 'ld.so=50%'
       firstlight whatif a.boot --without crypto_algapi_init --prove
     """
-    from firstlight.render.terminal.console import console
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.whatif import forecast_data, forecast_report
 
@@ -71,7 +70,7 @@ def whatif(
     if json:
         print_json({"boot": str(boot), **forecast_data(forecast.prediction, forecast.proof)})
     else:
-        print_report(console(), forecast_report(api.open(boot), forecast.prediction, forecast.proof, rows))
+        print_report(forecast_report(api.open(boot), forecast.prediction, forecast.proof, rows))
 
 
 def parse_faster(texts: Sequence[str]) -> dict[str, float]:

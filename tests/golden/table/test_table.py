@@ -89,7 +89,7 @@ def _terminal(width: int, encoding: str) -> str:
     file = io.TextIOWrapper(raw, encoding=encoding, errors="strict")
     out = console(file)
     out.width = width
-    print_report(out, [every_kind()])
+    print_report([every_kind()], out)
     file.flush()
     return raw.getvalue().decode(encoding)
 
@@ -133,7 +133,7 @@ def test_a_terminal_without_unicode_is_given_ascii_pictures() -> None:
     table = Table("", [Column("", "picture")], [[Bar(0.5, 8)], [Interval(0, None, _BOOT, 8)], [Nested("f", 2, 2)]])
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding="ascii", errors="strict")
-    print_report(console(file), [table])
+    print_report([table], console(file))
     file.flush()
     assert raw.getvalue().decode("ascii").split("\n") == ["", "####", "........", "| | f", ""]
 

@@ -10,15 +10,19 @@ from rich.text import Text
 from firstlight.escape import printable
 from firstlight.render.model.report import Drawing, Heading, Line, Report
 from firstlight.render.model.table import Table
-from firstlight.render.terminal.console import is_unicode, print_cut, print_line, print_wrapped
+from firstlight.render.terminal.console import console, is_unicode, print_cut, print_line, print_wrapped
 from firstlight.render.terminal.table import print_table
 
 _PLAIN = str.maketrans({"→": "->", "█": "#", "░": "-"})
 _LONGEST = 4_000
 
 
-def print_report(out: Console, report: Report) -> None:
-    """Print the blocks of a report one below the other; nothing in a text does anything to the terminal."""
+def print_report(report: Report, out: Console | None = None) -> None:
+    """Print the blocks of a report one below the other. No text can control the terminal.
+
+    :param out: where to print; standard output by default.
+    """
+    out = out or console()
     for block in report:
         if isinstance(block, Table):
             if block.title:
