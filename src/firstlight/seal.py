@@ -34,7 +34,7 @@ def write_seal(folder: Path, seal: Path) -> None:
 def damage(folder: Path, seal: Path) -> str | None:
     """Say what differs in a directory from its seal.
 
-    Every file is read whole: a date or a size cannot tell of a byte that a failing disk, or a program, changed in
+    Every file is read whole: a date or a size does not show a byte that a failing disk, or a program, changed in
     place.
 
     :returns: the first difference in words, such as ``initramfs.cpio has 100 bytes instead of 2,260,480``; `None` when
@@ -62,7 +62,7 @@ def damage(folder: Path, seal: Path) -> str | None:
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return "its list of digests cannot be read"
     try:
-        # Names and sizes first: they cost nothing, and tell most.
+        # Names and sizes first: they cost nothing, and show most changes.
         for name, (kind, size, digest) in _listing(folder).items():
             if name not in known:
                 return f"{name} is new"

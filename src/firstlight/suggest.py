@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from firstlight.errors import BundleError
 
-#: So many names are all told; a boot has some thirty phases.
+#: Up to this many names are all listed; a boot has some thirty phases.
 _FEW = 40
 
 

@@ -1,4 +1,4 @@
-"""A gate on a board in simulated time: judged boots, fresh pairs, boots that do not come up."""
+"""A gate on a board in simulated time: checked boots, fresh pairs, boots that do not come up."""
 
 from __future__ import annotations
 

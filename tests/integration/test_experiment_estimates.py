@@ -1,4 +1,4 @@
-"""Boots that vary are judged over blocks; a drift from block to block harms nothing."""
+"""Boots that vary are compared over blocks; a drift from block to block harms nothing."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def test_arms_are_judged_against_the_first_in_spite_of_a_drift(
     path = make_experiment(
         tmp_path, ARMS, lambda levels, name, repeat: noisy(9e8 * factor[name], repeat, name), live=True
     )
-    judged = estimate_cells(read_results(path))
-    assert {name: each.word for name, each in judged.items()} == {"same": "equivalent", "slower": "regression"}
-    low, high = judged["slower"].interval_percent or (0, 0)
+    found = estimate_cells(read_results(path))
+    assert {name: each.word for name, each in found.items()} == {"same": "equivalent", "slower": "regression"}
+    low, high = found["slower"].interval_percent or (0, 0)
     assert low < 2.0 < high
-    assert judged["slower"].blocks == 12
+    assert found["slower"].blocks == 12
     run(["experiment", "show", str(path), "--json"])
     data = data_of_answer(capsys.readouterr().out)
     assert data["exact"]["varies"] is True
-    assert [cell["judged"] and cell["judged"]["word"] for cell in data["cells"]] == [None, "equivalent", "regression"]
+    assert [cell["found"] and cell["found"]["word"] for cell in data["cells"]] == [None, "equivalent", "regression"]
 
 
 def test_a_block_with_a_failed_boot_is_left_out_pairwise(tmp_path: Path) -> None:
@@ -47,8 +47,8 @@ def test_a_block_with_a_failed_boot_is_left_out_pairwise(tmp_path: Path) -> None
         tmp_path, ARMS,
         lambda levels, name, repeat: None if (name, repeat) == ("slower", 3) else noisy(9e8, repeat, name), live=True,
     )  # fmt: skip
-    judged = estimate_cells(read_results(path))
-    assert (judged["same"].blocks, judged["slower"].blocks) == (12, 11)
+    found = estimate_cells(read_results(path))
+    assert (found["same"].blocks, found["slower"].blocks) == (12, 11)
 
 
 def test_effects_and_interactions_have_intervals(tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_effects_and_interactions_have_intervals(tmp_path: Path) -> None:
 def test_too_few_blocks_settle_nothing_and_say_how_many_are_lacking(tmp_path: Path) -> None:
     plan = ARMS.replace("repeats = 12", "repeats = 4")
     path = make_experiment(tmp_path, plan, lambda levels, name, repeat: noisy(9e8, repeat, name), live=True)
-    judged = estimate_cells(read_results(path))["same"]
-    assert (judged.word, judged.interval_percent) == ("inconclusive", None)
-    assert "at least 2 more blocks are needed" in judged.advice
+    found = estimate_cells(read_results(path))["same"]
+    assert (found.word, found.interval_percent) == ("inconclusive", None)
+    assert "at least 2 more blocks are needed" in found.advice
 
 
 def test_exact_boots_are_judged_by_no_statistics(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import re
 from firstlight.audit.agreement import Measure, Share, agreement
 from firstlight.audit.boot import Audit
 from firstlight.audit.causes import with_causes
-from firstlight.audit.matrix.measure import Row, Told
+from firstlight.audit.matrix.measure import Named, Row
 from firstlight.audit.observed import Observation
 from firstlight.audit.tables import AuditFigures, Evidence, Tables
 from firstlight.render.markdown.support_matrix import matrix_markdown
@@ -53,8 +53,11 @@ def test_the_page_runs_nothing_and_loads_nothing_whatever_functions_are_called()
 
 def test_a_cell_of_the_matrix_tells_its_exceptions_and_names_their_causes() -> None:
     shares = (Share(Measure.TOTALS, 98, 100),)
-    told = (Told(Measure.TOTALS, "switch", 9, 5, "2 new tasks"), Told(Measure.TOTALS, "f", 3, 2, None))
-    row = Row("6.1", "qemu64-v1", "default", "7.2.22", None, shares, told, {"totals": 2}, unexplained=1)
+    named = (
+        Named(Measure.TOTALS, "switch", 9, 5, "2 new tasks"),
+        Named(Measure.TOTALS, "f", 3, 2, None),
+    )
+    row = Row("6.1", "qemu64-v1", "default", "7.2.22", None, shares, named, {"totals": 2}, unexplained=1)
     document = matrix_markdown([row], "firstlight audit --matrix quick")
     assert "| 2, 1 not known | below: Totals |" in document
     assert "2 new tasks" in document

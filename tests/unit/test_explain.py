@@ -19,7 +19,7 @@ from firstlight.advise.entry import Evidence, Remedy
 from firstlight.advise.evidence import see
 from firstlight.advise.observed import Observed
 from firstlight.advise.price import Cost, price, shared_ns
-from firstlight.advise.prove import judged
+from firstlight.advise.prove import proof_of
 from firstlight.cli.main import run
 from firstlight.recipe.options import RecordOptions
 from firstlight.render.views.explain import finding_report
@@ -405,7 +405,7 @@ def test_an_initramfs_is_packed_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("gain", "proof"), [(95, "proved"), (40, "partly proved"), (0, "refuted"), (-5, "refuted")])
 def test_a_trial_proves_or_refutes_by_its_gain(gain: int, proof: str) -> None:
-    assert judged(100, gain) == proof
+    assert proof_of(100, gain) == proof
 
 
 def test_a_boot_of_logs_cannot_be_tried(imported: Observed) -> None:

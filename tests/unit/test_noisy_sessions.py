@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from bench_modules import load_bench
-from firstlight.comparison.statistical.headline import Session, judge_session
+from firstlight.comparison.statistical.headline import Session, estimate_session
 from firstlight.comparison.statistical.quantiles import Statistic, compare_statistics
 from firstlight.errors import UsageError
 from firstlight.stats.looks import look_level
@@ -45,7 +45,7 @@ def test_equal_arms_are_seldom_called_different(bench: ModuleType, machine: str)
 def test_an_order_that_could_be_all_of_a_change_settles_nothing(bench: ModuleType, machine: str, order: str) -> None:
     for change in (0.0, 0.05):
         assert bench.simulate(20, change, machine, order).alarms == 0
-    found = judge_session(bench.session(1, 0.05, machine, order), VerdictThresholds(soft=0.01), seed=1)
+    found = estimate_session(bench.session(1, 0.05, machine, order), VerdictThresholds(soft=0.01), seed=1)
     assert found.verdict.word == "inconclusive"
 
 
@@ -106,7 +106,7 @@ def test_the_second_place_is_taken_out_where_it_matters() -> None:
     noise = np.random.default_rng(3).normal(0, 0.001, 14)
     b = noise + np.where(a_first, 0.03, -0.03)
     session = Session(np.zeros(14), b, paired=True, in_turns=True, a_first=a_first)
-    found = judge_session(session, VerdictThresholds(soft=0.005), seed=1)
+    found = estimate_session(session, VerdictThresholds(soft=0.005), seed=1)
     assert found.order is not None
     assert found.order.percent == pytest.approx(3.0, abs=0.2)
     assert found.verdict.word == "equivalent"

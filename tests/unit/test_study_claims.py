@@ -47,9 +47,9 @@ def test_the_figure_decides(figure: Any, changes: dict[str, Any], verdict: Verdi
 
 def test_what_the_machine_does_not_time_decides_no_fact() -> None:
     decided = {"decided_by": ("caches",)}
-    judged = found({"more": 0.3}, (Dependency.CACHES,), **decided)
-    assert (judged.verdict, judged.now) == (Verdict.MACHINE, "+30.0 %")
-    assert judged.why == "The machine does not time: caches."
+    evaluated = found({"more": 0.3}, (Dependency.CACHES,), **decided)
+    assert (evaluated.verdict, evaluated.now) == (Verdict.MACHINE, "+30.0 %")
+    assert evaluated.why == "The machine does not time: caches."
     assert found({"more": 0.3}, (), **decided).verdict is Verdict.HOLDS, "on a machine that has them"
     assert found({"more": 0.3}, (Dependency.CACHES,)).verdict is Verdict.HOLDS, "a dependency alone decides nothing"
 

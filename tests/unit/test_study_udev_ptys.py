@@ -218,7 +218,7 @@ def test_where_nobody_waits_less_is_saved_and_saved_is_positive() -> None:
 
 
 def test_udev_is_done_before_its_waiter_starts() -> None:
-    done = Done(events=2, first=1, up=0, asked=20, done=30, waiter=90, told=95, busy=25, system=100)
+    done = Done(events=2, first=1, up=0, asked=20, done=30, waiter=90, notified=95, busy=25, system=100)
     titles = [field.title for field in done_table({}).fields]
     row = done_table({"B": done, "C": MissingValue("no monitor")}).rows
     assert row[0][titles.index("Nothing to do before the waiter starts")] == 60
@@ -248,7 +248,7 @@ def evidence() -> PtyEvidence:
         a=a, b=b, c=c, sizes={count: counted(count) for count in (0, 256)}, terminals={0: 71, 256: 583},
         latency={(stage, "B"): LATENCY for stage in ("initramfs", "system")}
         | {(stage, "C"): sooner for stage in ("initramfs", "system")},
-        done=Done(events=2, first=0, up=1, asked=2, done=3, waiter=9, told=9, busy=30, system=100),
+        done=Done(events=2, first=0, up=1, asked=2, done=3, waiter=9, notified=9, busy=30, system=100),
         law=law_of({count: 1e9 + 3e6 * count for count in (0, 16, 64, 128, 256)}),
         free=(30_000 * MS, 29_990 * MS), band=0.001,
     )  # fmt: skip

@@ -198,7 +198,8 @@ class Entry(FrozenModel):
     more: tuple[Evidence, ...] = Field(default=(), description="what it holds too, where it is seen")
     none: tuple[Evidence, ...] = Field(default=(), description="none of these may be seen: the guard")
     general: bool = Field(
-        default=False, description="its functions do the work of other causes, too: it is judged by what those leave"
+        default=False,
+        description="its functions also do the work of other causes: it is estimated from what those leave",
     )
     guard: str = Field(default="", description="when the remedy is pointless or dangerous, in words")
     machine: tuple[str, ...] = Field(

@@ -30,7 +30,7 @@ class Seen:
 
 
 def see(observed: Observed, item: Evidence, but: Sequence[Stretch] = ()) -> Seen | None:
-    """What a boot shows of an item; nothing where it does not, or where the boot's records cannot tell.
+    """What a boot shows of an item; nothing where it does not, or where the boot's records do not show it.
 
     :param but: contexts that do not count for `least` and `share`.
 

@@ -85,13 +85,13 @@ def _prove(boot: Boot, finding: Finding, to: str | None, progress: Progress | No
         return Tried(finding, Proof.UNTRIED, None, str(error))
     before, after = find_path(open_boot(made.baseline), to), find_path(open_boot(made.changed), to)
     gain = (before.goal_ns - before.first_ns) - (after.goal_ns - after.first_ns)
-    return Tried(finding, judged(finding.gain_ns, gain), gain, boot=made.changed)
+    return Tried(finding, proof_of(finding.gain_ns, gain), gain, boot=made.changed)
 
 
-def judged(expected_ns: int, gain_ns: int) -> Proof:
+def proof_of(expected_ns: int, gain_ns: int) -> Proof:
     """What a gain says of the expected one.
 
-    >>> judged(100, 95), judged(100, 20), judged(100, -3)
+    >>> proof_of(100, 95), proof_of(100, 20), proof_of(100, -3)
     (<Proof.PROVED: 'proved'>, <Proof.PARTLY: 'partly proved'>, <Proof.REFUTED: 'refuted'>)
     """
     if gain_ns <= 0:

@@ -37,7 +37,7 @@ def devices(boot: Boot) -> pl.DataFrame:
     `duration_ns`, `grade` and `reason` (of the last try alone), `initcall` (that the last try ran in), `source`.
 
     >>> import firstlight
-    >>> devices(firstlight.open(bundle)).height  # an exact recording tells no probes
+    >>> devices(firstlight.open(bundle)).height  # an exact recording has no probes
     0
     """
     frame = spans_of(boot, "probe", keys=("returned", "driver", "bus", "tries"))

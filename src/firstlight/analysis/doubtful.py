@@ -1,4 +1,4 @@
-"""Calls that the recorder followed by inference, because no event of their own told where they went."""
+"""Calls that the recorder followed by inference, because no event of their own showed where they went."""
 
 from __future__ import annotations
 

@@ -168,12 +168,12 @@ def remarks(boot: Boot) -> Remarks:
     warnings = frame.select(pl.col("name").alias("function"), "warning").to_dicts()
     facts = boot.facts().filter(pl.col("fact") == "kernel.initcalls_blacklisted")["value"].to_list()
     blacklisted = [name for names in facts for name in names.split()]
-    told: Remarks = {}
+    found: Remarks = {}
     if warnings:
-        told["warnings"] = warnings
+        found["warnings"] = warnings
     if blacklisted:
-        told["blacklisted"] = blacklisted
-    return told
+        found["blacklisted"] = blacklisted
+    return found
 
 
 def _share_out(rows: list[dict[str, Any]], every: pl.DataFrame, phase: Interval) -> None:

@@ -103,10 +103,10 @@ def gaps(boot: Boot, least_ns: int = 0, explained: int = 20) -> pl.DataFrame:
         .sort("gap_ns", "start_ns", descending=[True, False], maintain_order=True)
     )
     running = spans_of(boot, *WORK, SpanKind.FIRMWARE, SpanKind.CONSOLE, SpanKind.MOUNT)
-    told: list[str | None] = [None] * frame.height
+    names: list[str | None] = [None] * frame.height
     for place, row in enumerate(frame.head(min(explained, _MOST_EXPLAINED)).select("start_ns", "end_ns").iter_rows()):
-        told[place] = ran_between(running, *row) if row[1] > row[0] else None
-    return frame.with_columns(pl.Series("running", told, dtype=pl.String))
+        names[place] = ran_between(running, *row) if row[1] > row[0] else None
+    return frame.with_columns(pl.Series("running", names, dtype=pl.String))
 
 
 def level_number(text: str) -> int:

@@ -84,7 +84,7 @@ _SILENT = frozenset({FormatName.FUNCTION_GRAPH, FormatName.TRACE_EVENTS, "hist"}
 def returned(boot: Boot, frame: pl.DataFrame) -> pl.Series:
     """What initcalls or probes returned, by their attribute `returned`; null where it is unknown.
 
-    Readers of the kernel's logs give it only where it is not 0. Where a log has no times, a length tells that a call
+    Readers of the kernel's logs give it only where it is not 0. Where a log has no times, a length shows that a call
     ended.
     """
     formats: dict[str, set[str | None]] = {}
@@ -97,8 +97,8 @@ def returned(boot: Boot, frame: pl.DataFrame) -> pl.Series:
     ended = frame.select(pl.col("end_ns").is_not_null() | measured).to_series().to_list()
     sources = [set((text or "").split(" and ")) for text in frame["source"].to_list()]
     values = [
-        0 if value is None and end and not told.isdisjoint(logs) else value
-        for value, end, told in zip(said, ended, sources, strict=True)
+        0 if value is None and end and not records.isdisjoint(logs) else value
+        for value, end, records in zip(said, ended, sources, strict=True)
     ]
     return pl.Series("returned", values, dtype=pl.Int64)
 

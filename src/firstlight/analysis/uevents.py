@@ -36,7 +36,7 @@ def uevents(boot: Boot) -> pl.DataFrame:
     the end of udev's work), `queued_ns` (until it was ready for a worker, `blocked_ns` of it held back by other
     events), `blocked_by` (their numbers), `service_start_ns` and `service_ns` (a worker on it), `worker`, `failure`,
     `grade` and `reason` of the latency, `source`. An event that several records state has one row: of the record that
-    tells most.
+    shows most.
 
     >>> import firstlight
     >>> uevents(firstlight.open(bundle)).height

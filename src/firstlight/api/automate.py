@@ -89,7 +89,7 @@ def run_gate(
     :param trust: use the paths, guest commands and options of a bundle that was recorded elsewhere.
     :param board: boot this board instead: a board file, or a labgrid environment. Its `deploy` hook finds the arm
         `measured`, and to confirm an alarm the arm `baseline`, in `FIRSTLIGHT_ARM`.
-    :param board_boots: of a board: the number of boots that are judged.
+    :param board_boots: of a board: the number of boots to check.
     :param append: of a board: words for the kernel's command line; likewise *kernel*, *initrd* and *rootfs*.
     :param keep: of a board: the directory for its boots; by default they are not kept.
     :param progress: show the progress of boots on a terminal.
@@ -118,8 +118,8 @@ def run_gate(
 
         named = given_band(read_band(Path(band)), against, str(band))
 
-    def judge(judged: Sequence[PathLike]) -> tuple[GateResult, Sequence[Boot]]:
-        opened = open_all(list(map(Path, judged)))
+    def evaluate_boots(bundles: Sequence[PathLike]) -> tuple[GateResult, Sequence[Boot]]:
+        opened = open_all(list(map(Path, bundles)))
         result = evaluate(
             against, opened, written, named, where=str(rules or "the rules"), fail_within_band=fail_within_band,
             other_testbed=other_testbed,
@@ -133,8 +133,8 @@ def run_gate(
             raise UsageError("`boots` and `board` exclude each other", hint="a board makes its own boots")
         arm = Arm("measured", append, as_path(kernel), as_path(initrd), as_path(rootfs))
         return _gate_on_board(Path(board), arm, board_boots, pairs if confirm else 0, as_path(keep),
-                              lambda made: judge(made)[0], progress)  # fmt: skip
-    result, opened = judge(boots)
+                              lambda made: evaluate_boots(made)[0], progress)  # fmt: skip
+    result, opened = evaluate_boots(boots)
     confirmation = None
     if confirm and _is_to_confirm(result):
         from firstlight.gate.confirm import confirm_alarm
@@ -148,10 +148,10 @@ def _is_to_confirm(result: GateResult) -> bool:
 
 
 def _gate_on_board(
-    board: Path, arm: Arm, boots: int, pairs: int, keep: Path | None, judge: Callable[[Sequence[Path]], GateResult],
+    board: Path, arm: Arm, boots: int, pairs: int, keep: Path | None, check: Callable[[Sequence[Path]], GateResult],
     progress: bool,
 ) -> GateResult:  # fmt: skip
-    """Boot a board, judge its boots, and confirm an alarm by pairs."""
+    """Boot a board, check its boots, and confirm an alarm by pairs."""
     import tempfile
     from contextlib import nullcontext
 
@@ -167,7 +167,7 @@ def _gate_on_board(
     with nullcontext(keep) if keep is not None else tempfile.TemporaryDirectory(prefix="firstlight-gate-") as place:
         folder = Path(place)
         made = boot_for_gate(opened, arm, boots, folder, progress_of(progress))
-        result = with_events(judge([boot.bundle for _, boot in made if boot.bundle is not None]), made)
+        result = with_events(check([boot.bundle for _, boot in made if boot.bundle is not None]), made)
         confirmation = None
         if pairs and _is_to_confirm(result):
             again = folder / "confirm"

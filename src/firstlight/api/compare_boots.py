@@ -195,7 +195,7 @@ def compare(
         each compared with an interval and a verdict of its own.
     :param look: of boots that vary: the number of this look, counted from 1, where you add boots until the verdict
         settles; all looks together call equal arms different in at most 5 % of sessions.
-    :param band: what :func:`firstlight.calibrate` found, or its file, to judge changes by.
+    :param band: what :func:`firstlight.calibrate` found, or its file: the band for changes.
     :param from_mark: compare the boots from this mark; functions are not compared then.
     :param to_mark: compare the boots up to this mark; functions are not compared then.
     :raises CompareError: when the two cannot be compared; it is a ``FirstlightError``.

@@ -181,7 +181,7 @@ def _tables(files: RunFiles) -> Path:
 def _module_symbols(bundle: Path, modules: Path | None) -> bytes:
     """The functions of modules by address: in an equal boot they lie where they lay.
 
-    :param modules: the modules' files, which tell functions from labels of assembler; the report does not.
+    :param modules: the modules' files, which distinguish functions from labels of assembler; the report does not.
     """
     report = bundle / "raw" / "report.bin"
     listed = read_report(report.read_bytes()).records.get("kallsyms.modules", b"") if report.is_file() else b""

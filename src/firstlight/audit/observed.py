@@ -42,9 +42,9 @@ def observation(data: dict[str, Any]) -> Observation:
     """The oracle's file, understood.
 
     >>> row = {"function": "f", "module": None, "entries": 2, "again": 1, "by_address": 7, "floating": 3, "total": 10}
-    >>> told = observation({"executed": 10, "functions": [row], "edges": [["[boot]", "f", 2]], "elsewhere": [],
+    >>> found = observation({"executed": 10, "functions": [row], "edges": [["[boot]", "f", 2]], "elsewhere": [],
     ...                     "aliases": [["g", "f"]], "initcalls": [], "checks": {}, "happened": {}})
-    >>> told.tables.functions["f"], told.aliases
+    >>> found.tables.functions["f"], found.aliases
     (AuditFigures(entries=2, self_instructions=10, total_instructions=10), {'g': 'f'})
     """
     functions = {}

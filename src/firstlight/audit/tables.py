@@ -40,7 +40,7 @@ class Tables:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known beside the tables: it tells causes of disagreement."""
+    """Further evidence, from which causes of disagreement are found."""
 
     again: dict[str, int] = field(default_factory=dict)
     """How often a function's first instruction was reached without that being an entry."""

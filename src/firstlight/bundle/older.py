@@ -156,8 +156,8 @@ def present_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
         found["recipe"] = recipe | {"ready": "instruction"}
     if isinstance(sources := found.get("sources"), list):
         found["sources"] = [_source(one) if isinstance(one, dict) else one for one in sources]
-    if isinstance(told := found.get("contradictions"), list):
-        found["contradictions"] = [_renamed(one, {"what": "subject"}) if isinstance(one, dict) else one for one in told]
+    if isinstance(rows := found.get("contradictions"), list):
+        found["contradictions"] = [_renamed(one, {"what": "subject"}) if isinstance(one, dict) else one for one in rows]
     return found
 
 

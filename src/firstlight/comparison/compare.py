@@ -41,7 +41,7 @@ def compare_arms(
     The other arguments are those of :func:`firstlight.comparison.statistical.comparison.compare_noisy`.
 
     :param a: the baseline.
-    :param band: what changes are judged by: of exact boots a noise band (see
+    :param band: the limits of changes: of exact boots a noise band (see
         :mod:`firstlight.comparison.robustness`), of others the calibration of their testbed.
     :raises CompareError: when they cannot be compared, when the boots of an arm are not of one recipe, when arms are
         noisy and one of them is a single boot, or when the band is of the other sort of boots.

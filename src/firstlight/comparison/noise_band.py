@@ -84,7 +84,7 @@ class Band(FrozenModel):
     )
 
     def check(self, baseline: Manifest, where: str) -> str | None:
-        """Check that a boot may be judged by this band; returns a caution where it is of a similar boot.
+        """Check that this band applies to a boot; returns a caution where the band is of a similar boot.
 
         :raises CompareError: when the boot has another kernel: its functions lie elsewhere.
         """

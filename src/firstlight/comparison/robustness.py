@@ -27,7 +27,7 @@ class BandedChange:
 
 @dataclass(frozen=True)
 class Robustness:
-    """A difference judged by a noise band."""
+    """A difference with the verdicts of a noise band."""
 
     caution: str | None
     total: BandedChange

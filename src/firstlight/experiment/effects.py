@@ -26,7 +26,7 @@ class MainEffect:
     level: str
     baseline: str
     effect: Fraction | None
-    """The mean change from the baseline to the level; `None`: no two cells tell."""
+    """The mean change from the baseline to the level; `None`: no two cells show it."""
     pairs: int
     """Over so many comparisons of cells."""
     possible: int
@@ -80,7 +80,7 @@ def boots_everything(results: Results) -> bool:
 
 def interactions(results: Results, value: Value = time_of) -> list[Interaction]:
     """The interaction of every two factors, each from its first level to any other; only a design
-    that boots every combination tells.
+    that boots every combination shows them.
 
     The largest come first; unknown ones last.
     """

@@ -115,13 +115,13 @@ def _logarithm(repeat: int) -> Value:
 def _estimates(samples: dict[Key, list[float]], seed: int, adjust: Adjust) -> dict[Key, EffectEstimate]:
     tested = [paired_p(values, seed) for values in samples.values()]
     adjusted = adjust([each.p for each in tested])
-    judged = {}
+    estimates = {}
     for (key, values), test, p in zip(samples.items(), tested, adjusted, strict=True):
         found = paired(values)
         sure = 1.0 if p is None else p
         verdict = decide(found, sure, len(values), robust_sigma(values), VerdictThresholds(soft=_SOFT))
-        judged[key] = EffectEstimate(
+        estimates[key] = EffectEstimate(
             found.percent, found.interval_percent, len(values), sure, test.method, verdict.word, verdict.reason,
             verdict.advice("blocks"),
         )  # fmt: skip
-    return judged
+    return estimates

@@ -62,5 +62,5 @@ def checked(data: object, model: type[Model], text: str, where: str, inside: str
         return model.model_validate(data)
     except ValidationError as error:
         place, message, hint = explain(error, model, text, where)
-        told = f" in `[{inside}]`" if inside and f"[{inside}]" not in message else ""
-        raise PlanError(message + told, where=place, hint=hint) from error
+        section = f" in `[{inside}]`" if inside and f"[{inside}]" not in message else ""
+        raise PlanError(message + section, where=place, hint=hint) from error

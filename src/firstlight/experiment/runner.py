@@ -46,7 +46,7 @@ class RunProgress(Protocol):
         """A guest came this far."""
 
     def done(self, name: str, repeat: int, how: str, took_s: float, *, counts: bool) -> None:
-        """A boot is finished; *counts*: it was made, so that its time tells how long others will take."""
+        """A boot is finished; *counts*: it was recorded, so its time predicts those of other boots."""
 
     def note(self, text: str) -> None:
         """Something the user should know."""

@@ -178,7 +178,7 @@ def _former(store: Store) -> State | None:
 def unusual_marks(plan: ExperimentPlan) -> list[str]:
     """Marks that a plan names, that recordings do not have by themselves, and whose names look like one of these.
 
-    A guest may set marks of any name: only a boot can tell whether they are there.
+    A guest may set marks of any name: only a boot shows whether they exist.
     """
     usual = {mark.mark for each in architectures().values() for mark in each.marks} | _OTHER_MARKS
     named = [("measure", "from", plan.measure.first), ("measure", "to", plan.measure.last)]

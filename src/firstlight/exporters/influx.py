@@ -48,7 +48,7 @@ def _lines(figures: Figures) -> Iterator[str]:
 
 
 def _tag(text: str) -> str:
-    r"""The value of a tag; it is never empty, and a backslash before a separator cannot be told from an escape.
+    r"""The value of a tag: never empty, and without a backslash before a separator, which would be an escape.
 
     >>> _tag("a b,c=d"), _tag(""), _tag("a\\")
     ('a\\ b\\,c\\=d', '-', 'a/')

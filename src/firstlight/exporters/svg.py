@@ -1,4 +1,4 @@
-"""SVG: a boot chart for print. Sections of rows on one axis of time; a bar's pattern tells how far it is believed."""
+"""SVG: a boot chart for print. Sections of rows on one axis of time; the pattern of a bar shows its grade."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
 
 
 def _counted_twice(boot: Boot) -> set[int]:
-    """The rows of spans that are no work: units that are up, and stages where phases tell the same time."""
+    """The rows of spans that are no work: units that are up, and stages that repeat the time of phases."""
     spans = boot.spans().with_row_index("row")
     twice = set(spans.filter(kind=SpanKind.UNIT_ACTIVE)["row"].to_list())
     if spans.filter(kind="phase").is_empty():
@@ -184,7 +184,7 @@ def _write_files(out: Path, tasks: list[tuple[str, bytes]], symbols: _Symbols) -
     (out / "task.txt").write_text("\n".join([*lines, ""]), encoding="ascii", newline="\n")
     end = _BASE + max(symbols.size(), 4096) + 4096 & ~0xFFF
     mapped = f"{_BASE:012x}-{end:012x} r-xp 00000000 00:00 0                          /{_PROGRAM}\n"
-    # uftrace tells kernel from user by what lies above the stack.
+    # uftrace distinguishes kernel from user by what lies above the stack.
     mapped += "7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]\n"
     (out / f"sid-{_SESSION}.map").write_text(mapped, encoding="ascii", newline="\n")
     (out / f"{_PROGRAM}.sym").write_text(symbols.text(), encoding="utf-8", newline="\n")

@@ -161,7 +161,7 @@ def _rows(
             values = sorted(set(chosen[attribute]))[:40]
             raise UsageError(f"no boot has {attribute} `{value}`", where="--between", hint=one_of(value, values))
     sums = tables.by_name(lambda some: regressed.rank_sums(some, attribute, old, new, strata, conditions))
-    rows = regressed.judged(sums, strata)
+    rows = regressed.with_verdicts(sums, strata)
     cells = f"{rows.height} cells of a part and {' and '.join(strata) or 'all boots'} were tested"
     return _Found(rows, strata, (f"{attribute} {new} against {old}; {cells}",), old, new)
 

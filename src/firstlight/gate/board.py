@@ -1,4 +1,4 @@
-"""The boots of a gate on a board: those that are judged, and fresh pairs that confirm an alarm."""
+"""The boots of a gate on a board: those to check, and fresh pairs that confirm an alarm."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WARM_UP = 1
 
 
 def boot_for_gate(board: Board, arm: Arm, boots: int, folder: Path, progress: Progress) -> list[tuple[str, BoardBoot]]:
-    """Boot what is judged, after a warm-up boot that does not count.
+    """Make the boots to check, after a warm-up boot that does not count.
 
     :returns: the boots with their names; one that did not come up may have no bundle.
     :raises LabError: when the board did not boot six times in a row.
@@ -56,9 +56,9 @@ def with_events(result: GateResult, made: list[tuple[str, BoardBoot]]) -> GateRe
 def confirm_on_board(
     result: GateResult, board: Board, arm: Arm, pairs: int, folder: Path, progress: Progress
 ) -> Confirmation:
-    """Boot the baseline and what was judged in fresh pairs, in random order.
+    """Boot the baseline and the checked arm in fresh pairs, in random order.
 
-    The board's hooks make the arms: `baseline` changes nothing, `measured` is what was judged.
+    The board's hooks make the arms: `baseline` changes nothing, `measured` is the checked arm.
 
     :raises LabError: when the board did not boot six times in a row.
     """

@@ -29,7 +29,7 @@ class GateChange:
 
 @dataclass(frozen=True)
 class Bridge:
-    """From the robust change of the total, by which boots with noise are judged, to that of the means, which add up."""
+    """From the robust change of the total, which decides for noisy boots, to that of the means, which add up."""
 
     headline_ns: int | None
     """The Hodges-Lehmann estimate on the baseline's median; none where no rule asks for it."""

@@ -87,7 +87,7 @@ def soft_check(
             text += f"; {'within' if abs(change) <= band_ns else 'beyond'} the noise band of {band_ns:,} ns"
         return Check("soft", what, outcome, text, change_percent=relative, band_ns=band_ns, **figures)
     if min(*baseline, *measured) <= 0:
-        # Nothing is a percentage of nothing: what has no duration is judged by the floor alone.
+        # Nothing is a percentage of nothing: a phase without a duration is checked by the floor alone.
         outcome = "regression" if change > allowed else "pass"
         return Check("soft", what, outcome, "some boots spent no time here", change_percent=relative, **figures)
     found = noisy_change(baseline, measured, paired=False)

@@ -26,7 +26,7 @@ def confirm_alarm(
 ) -> Confirmation:
     """Boot again: an exact boot once, noisy ones in fresh pairs with the baseline's recipe, in random order.
 
-    :param boots: those that were judged.
+    :param boots: the checked boots.
     :param pairs: so many of each, where there is noise.
     :param trust: use what boots and a baseline name that were not recorded here.
     :raises FirstlightError: when what boots could not be run.
@@ -79,7 +79,7 @@ def settle(result: GateResult, before: Sequence[Sample], after: Sequence[Sample]
     """What fresh pairs say of the alarms of a gate.
 
     :param before: of the baseline's recipe, in the order of the pairs.
-    :param after: of what was judged.
+    :param after: of the checked boots.
     :param head: how they were booted, in words.
     """
     alarms = [check for check in result.checks if check.outcome in ALARMS and check.kind != "health"]

@@ -1,4 +1,4 @@
-"""Which phases both sides of a gate know: an unknown phase is not judged."""
+"""Which phases both sides of a gate have: a missing phase is not checked."""
 
 from __future__ import annotations
 

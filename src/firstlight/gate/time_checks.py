@@ -86,7 +86,7 @@ def _budget(evidence: PhaseEvidence, rules: Rules, *, exact: bool) -> Iterator[C
 
 
 def _not_judged(evidence: PhaseEvidence, kind: Kind, phase: str, *, named: bool) -> Check | None:
-    """Why a phase is not judged. A phase that a rule names has to happen; of any other one nothing is required."""
+    """Why a phase is not checked. A phase that a rule names has to happen; any other may be missing."""
     if phase in evidence.unreliable():
         text = "its bounds are not reliable: an invariant about initcalls does not hold"
         return Check(kind, phase, "unhealthy" if named else "inconclusive", text)

@@ -196,7 +196,7 @@ def _unhealthy(sample: Sample, name: str) -> Check | None:
 
 
 def _refusals(baseline: Baseline, measured: Sequence[Sample]) -> list[str]:
-    """What is not judged because a recording is not reliable in it."""
+    """What is not checked because a recording is not reliable in it."""
     return [
         f"{name}: {refused} are not checked, its recording is not reliable: {sample.unreliable[concern]}"
         for concern, refused in (
@@ -218,7 +218,7 @@ def _check_one_arm(first: tuple[Boot, Testbed, Sample], other: tuple[Boot, Testb
 
 def _check_testbed(baseline: Baseline, boot: Boot, bed: Testbed, flags: list[str], *, other_testbed: bool) -> None:
     found = differences(baseline.testbed, bed)
-    told = [text for name, text in found.items() if name in TOLD or other_testbed]
+    texts = [text for name, text in found.items() if name in TOLD or other_testbed]
     refused = [text for name, text in found.items() if name not in TOLD]
     if refused and not other_testbed:
         raise FirstlightError(
@@ -226,7 +226,7 @@ def _check_testbed(baseline: Baseline, boot: Boot, bed: Testbed, flags: list[str
             where=str(boot.directory),
             hint="save a boot of this testbed as the baseline; `--other-testbed` compares all the same, and says so",
         )
-    flags += [f"{boot.directory.name}: another testbed than the baseline's: {text}" for text in told]
+    flags += [f"{boot.directory.name}: another testbed than the baseline's: {text}" for text in texts]
 
 
 def _health(before: Sample, measured: Sequence[Sample], rules: Rules, flags: list[str]) -> list[Check]:

@@ -40,21 +40,21 @@ def sources(gathered: Gathered, outcomes: Sequence[dict[str, Any]], summary: dic
     """Every record of an import, what was read of it first, then what was not recognised."""
     known = {item.file: item for item in gathered.items}
     listed = []
-    for told in summary["sources"]:
-        item = known[told["file"]]
-        fit = None if told["fit"] is None else Fit(**told["fit"])
-        problems = [SourceProblem(**problem) for problem in told["problems"]]
+    for source in summary["sources"]:
+        item = known[source["file"]]
+        fit = None if source["fit"] is None else Fit(**source["fit"])
+        problems = [SourceProblem(**problem) for problem in source["problems"]]
         if item.file in gathered.damaged:
             problems.append(SourceProblem(kind="cut", detail=gathered.damaged[item.file], line=None, lost=None))
         listed.append(
             Source(
                 file=item.file, name=item.given, sha256=item.sha256, size_bytes=item.size_bytes,
-                format=told["format"], part=told["part"], clock=told["clock"], fit=fit,
-                parsed=told["parsed"], unparsed=told["unparsed"], problems=problems,
+                format=source["format"], part=source["part"], clock=source["clock"], fit=fit,
+                parsed=source["parsed"], unparsed=source["unparsed"], problems=problems,
             )
         )  # fmt: skip
-    told = [(item, outcome["error"]) for item, outcome in zip(gathered.items, outcomes, strict=True)]
-    for item, why in told + gathered.unread:
+    failed = [(item, outcome["error"]) for item, outcome in zip(gathered.items, outcomes, strict=True)]
+    for item, why in failed + gathered.unread:
         if why is not None:
             problem = SourceProblem(kind="unrecognised", detail=why, line=None, lost=None)
             listed.append(
@@ -122,8 +122,8 @@ def finish_bundle(
         totals=Totals(instructions=None, virtual_ns=summary["length_ns"], idle_ns=None),
         sources=sources(gathered, outcomes, summary),
         contradictions=[
-            Contradiction(subject=told["subject"], statements=[Statement(**one) for one in told["statements"]])
-            for told in summary["contradictions"]
+            Contradiction(subject=found["subject"], statements=[Statement(**one) for one in found["statements"]])
+            for found in summary["contradictions"]
         ],
         tables=describe_tables(bundle),
         reproduce=shell_line(words),

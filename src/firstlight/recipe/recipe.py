@@ -35,7 +35,7 @@ class PersistentMemory:
 
 @dataclass(frozen=True)
 class LoadedMemory:
-    """A file that lies in the guest's memory at power on, where the kernel is told to leave it alone."""
+    """A file in the guest's memory at power on, in a range that the kernel's command line reserves."""
 
     path: Path
     address: int

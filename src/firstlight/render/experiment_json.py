@@ -115,7 +115,7 @@ def _change(times: list[Fraction | None], one: int, other: int) -> dict[str, Any
     return {"change_ns": exact_number(change), "percent": percent_of(after, before)}
 
 
-def _effect(each: MainEffect, judged: EffectEstimate | None) -> dict[str, Any]:
+def _effect(each: MainEffect, estimate: EffectEstimate | None) -> dict[str, Any]:
     return {
         "factor": each.factor,
         "level": each.level,
@@ -127,7 +127,7 @@ def _effect(each: MainEffect, judged: EffectEstimate | None) -> dict[str, Any]:
         "pairs": each.pairs,
         "possible": each.possible,
         "nothing": each.nothing,
-        "judged": judged and asdict(judged),
+        "judged": estimate and asdict(estimate),
     }
 
 
@@ -152,7 +152,7 @@ def _shares(shares: Shares | str) -> dict[str, Any]:
     }
 
 
-def _cell(cell: CellResult, baseline: Fraction | None, judged: EffectEstimate | None) -> dict[str, Any]:
+def _cell(cell: CellResult, baseline: Fraction | None, estimate: EffectEstimate | None) -> dict[str, Any]:
     change = None if None in (cell.time, baseline) else cell.time - baseline  # type: ignore[operator]
     return {
         "name": cell.name,
@@ -164,7 +164,7 @@ def _cell(cell: CellResult, baseline: Fraction | None, judged: EffectEstimate | 
         "instructions": exact_number(cell.instructions),
         "idle_ns": exact_number(cell.idle),
         "change_ns": exact_number(change),
-        "judged": judged and asdict(judged),
+        "judged": estimate and asdict(estimate),
         "why_not": cell.why_not,
         "boots": [
             {

@@ -69,7 +69,7 @@ def pairs_needed(effect: float, sigma: float, alpha: float = 0.05, power: float 
     if sigma <= 0.0:
         return FEWEST_PLANNED
     relative = min(abs(effect) / sigma, _LARGEST_EFFECT)
-    # Here so many are needed that the sample's own uncertainty no longer counts: the normal law tells.
+    # Here so many are needed that the sample's own uncertainty no longer counts: the normal distribution suffices.
     if relative < 0.05:
         return _by_normal_law(relative, alpha, power)
     from scipy.optimize import brentq

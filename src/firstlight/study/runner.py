@@ -150,7 +150,7 @@ class Lab:
     ) -> dict[str, Made | MissingValue]:
         """Make what arms find when they boot, each by a guest of its own, several at a time.
 
-        :param makers: by name; each tells the progress that it is given of its boot.
+        :param makers: by name; each reports its boot to the progress that it gets.
         :param guest: what they boot, for the memory that it takes.
         :returns: by name, in their order: what was made, or why it could not be.
         :raises KeyboardInterrupt: when the user interrupts.
@@ -159,14 +159,14 @@ class Lab:
         stop = threading.Event()
 
         def make(name: str) -> None:
-            told, began = OneOfMany(name, self.progress, stop), time.monotonic()
+            progress, began = OneOfMany(name, self.progress, stop), time.monotonic()
             try:
-                made[name] = makers[name](told)
-                how = "prepared" if told.booted else "taken"
+                made[name] = makers[name](progress)
+                how = "prepared" if progress.booted else "taken"
             except FirstlightError as error:
                 made[name] = MissingValue(error.message)
                 how = f"not prepared: {error.message}"
-            self.progress.done(name, 1, how, time.monotonic() - began, counts=told.booted)
+            self.progress.done(name, 1, how, time.monotonic() - began, counts=progress.booted)
 
         at_once = boots_at_once([guest] * len(makers), self.jobs)
         self.progress.start(len(makers), 0, at_once)
@@ -230,7 +230,7 @@ class _Session:
         self._lab.progress.done(arm.name, 1, how, time.monotonic() - began, counts=booted)
 
     def _obtain(self, name: str, options: RecordOptions, bundle: Path) -> bool:
-        """Put an arm's boot where it belongs; tells whether it had to be booted."""
+        """Put an arm's boot where it belongs; returns whether it had to be booted."""
         progress = OneOfMany(name, self._lab.progress, self._stop)
         options = replace(options, output=bundle, memory=options.memory or self._lab.extent.memory)
         inputs = resolve(options, progress)

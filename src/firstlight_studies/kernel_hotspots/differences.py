@@ -30,7 +30,7 @@ def differences(health: HotspotHealth, before: HotspotHealth) -> tuple[Differenc
     """What differs; nothing when all is as it was.
 
     Loops per jiffy may differ by a hundredth, as two measurements do; a sleep and the delays by a twentieth: other work
-    lies between the same two instants. What a guest without programs could not tell is no difference of its own.
+    lies between the same two instants. What a guest without programs cannot show is not a difference.
     """
     return (
         *_values(health, before), *_devices(health, before),

@@ -136,12 +136,10 @@ def added_memory(boot: Boot | MissingValue) -> AddedMemory | MissingValue:
     """Read what :data:`ADD_MEMORY` left, or why there is nothing."""
     if isinstance(boot, MissingValue):
         return boot
-    told = kept_text(boot, "memory-added").split()
-    if told == ["none"]:
+    added = kept_text(boot, "memory-added").split()
+    if added == ["none"]:
         return MissingValue("this kernel takes no memory by its address (CONFIG_ARCH_MEMORY_PROBE)")
     stamps = stamps_of(boot)
-    if len(told) != 3 or not all(map(str.isdecimal, told)) or not {"add", "online", "added"} <= stamps.keys():
+    if len(added) != 3 or not all(map(str.isdecimal, added)) or not {"add", "online", "added"} <= stamps.keys():
         return MissingValue("the guest did not say what it added")
-    return AddedMemory(
-        int(told[0]), int(told[1]), int(told[2]), stamps["online"] - stamps["add"], stamps["added"] - stamps["online"]
-    )
+    return AddedMemory(*map(int, added), stamps["online"] - stamps["add"], stamps["added"] - stamps["online"])

@@ -1,4 +1,4 @@
-"""The arms that tell what each way of timing costs the boot that it times."""
+"""The arms that show what each way of timing costs the boot that it times."""
 
 from __future__ import annotations
 

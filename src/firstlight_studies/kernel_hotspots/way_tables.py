@@ -42,7 +42,7 @@ def seen_by_ways(boot: Boot | MissingValue) -> dict[str, Seen] | MissingValue:
 
 
 def uneven_in(boot: Boot | MissingValue) -> Uneven | None:
-    """How unevenly printk's clock ran in the boot that all ways time; nothing where that cannot be told."""
+    """How unevenly printk's clock ran in the boot that all ways time; nothing where that is unknown."""
     try:
         return None if isinstance(boot, MissingValue) else uneven_of(boot)
     except (FirstlightError, OSError):

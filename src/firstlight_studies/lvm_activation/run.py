@@ -110,8 +110,8 @@ def _outcome(
         row: laws({size: each for size, each in by_size.items() if isinstance(each, ActivationFigures)})
         for row, by_size in measured.items()
     }
-    told = {missing.reason for missing in lab.missing}
-    lab.missing += [MissingArm(what, reason) for what, reason in missing_rows(measured) if reason not in told]
+    known = {missing.reason for missing in lab.missing}
+    lab.missing += [MissingArm(what, reason) for what, reason in missing_rows(measured) if reason not in known]
     return LVM_ACTIVATION.outcome(
         lab,
         recipe=_recipe(wanted, booted, memory),

@@ -30,7 +30,7 @@ class Way:
 
     quiet: bool = False
     lpj: int | None = None
-    """Loops per jiffy, told instead of found out."""
+    """Loops per jiffy, given instead of measured."""
 
     @property
     def name(self) -> str:

@@ -66,7 +66,7 @@ class _Session:
         return {kind: self.images[kind] for kind in storage.KINDS if kind in self.images}
 
     def boot(self) -> None:
-        """Boot every arm: first what tells the others how they are to be booted."""
+        """Boot every arm: first those whose results decide how the others are booted."""
         arms = [self.roots.arm(kind) for kind in self.kinds]
         plain = arms[-1].options
         arms.append(StudyArm(_UNPROFILED, replace(plain, profile=False) if isinstance(plain, RecordOptions) else plain))

@@ -85,11 +85,10 @@ def walk(
     if json:
         print_json(outcome_data(outcome))
     elif page is None or html != Path("-"):
-        from firstlight.render.terminal.console import console
         from firstlight.render.terminal.report import print_report
         from firstlight.render.views.study import study_report
 
-        print_report(console(), study_report(outcome))
+        print_report(study_report(outcome))
     raise typer.Exit(1 if outcome.missing else 0)
 
 

@@ -40,7 +40,7 @@ class Run:
     preload: str | None = None
     """`0` or `1`: with the library that may stat again, and whether it does."""
     kept: bool = True
-    """Told afterwards; else it only makes everything as it will be for the next ones."""
+    """Reported; otherwise the run only warms up for the next ones."""
 
 
 def lay_out(folder: Path, programs: Programs | None) -> None:
@@ -95,8 +95,8 @@ def runs(wanted: Sequence[Run]) -> list[str]:
         environment = ""
         if run.preload is not None:
             environment = f"LD_PRELOAD={_HOME}/{_PRELOAD} FIRSTLIGHT_RESTAT={run.preload} "
-        told = f"{_KEEP}/{RUNS}" if run.kept else "/tmp/runs"
-        lines.append(f"{environment}{WALKER} run {told} {shlex.quote(run.name)} {run.command.line(TREE)} || true")
+        results = f"{_KEEP}/{RUNS}" if run.kept else "/tmp/runs"
+        lines.append(f"{environment}{WALKER} run {results} {shlex.quote(run.name)} {run.command.line(TREE)} || true")
     return lines
 
 

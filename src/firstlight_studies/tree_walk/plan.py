@@ -153,7 +153,7 @@ def _alternation(work: Workload) -> list[Alternated]:
 
 
 def _runs(order: list[Alternated], ground: Ground) -> list[Run]:
-    """The runs of an alternation, each program's after one that is not told.
+    """The runs of an alternation, each program's after one that is not reported.
 
     What a program does for the first time costs more than later, or less: what it changes is changed afterwards.
     """
@@ -199,7 +199,7 @@ def _arm(
 ) -> None:  # fmt: skip
     making = ground.missing.get(f"mkfs.{kind}")
     lacking = (programs or set()) & ground.missing.keys()
-    # A boot with several programs goes on without one of them; its runs tell.
+    # A boot with several programs goes on without one of them; its runs show that.
     alone = ground.missing[min(lacking)] if lacking and lacking == programs else None
     gap = making or alone
     if gap is not None:

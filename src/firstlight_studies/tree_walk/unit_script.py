@@ -49,7 +49,7 @@ def _script() -> str:
     ]
     count = f"$(grep -c ' {TRAP} KIND ' /proc/mounts)"
     for line in TRIED:
-        # A unit that is started often is refused after a while, unless systemd is told to forget.
+        # A unit that is started often is refused after a while, unless systemd's counter is reset.
         steps.append("systemctl reset-failed; systemctl start srv-trap.automount")
         steps.append(f"armed={count.replace('KIND', 'autofs')}")
         steps.append(f"{line} >/dev/null 2>&1")

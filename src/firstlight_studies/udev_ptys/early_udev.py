@@ -50,7 +50,7 @@ esac
 SYSTEMD_LOG_LEVEL=notice {LOG_WORDS} {_UDEVD} --daemon --resolve-names=never \\
     2>/run/firstlight/{LOGS["initramfs"]} || exit 1
 /init stamp udev-started
-# Who subscribes last is told first: behind udevd, the observer has each event before udevd works on it.
+# The last subscriber is notified first: after udevd, the observer gets each event before udevd works on it.
 case " $words " in *" systemd.wants={MONITOR_UNIT} "*)
     chrt -f 50 udevadm monitor --kernel --udev --property >/run/firstlight/export/{MONITORS["initramfs"]} &
     monitor=$!

@@ -31,7 +31,7 @@ _AHEAD = re.compile(r"ktime_get_real\s+\.offset:\s+(\d+) nsecs")
 
 
 def clock_ahead(text: str) -> int | None:
-    """What the realtime clock is ahead of the monotonic one, in nanoseconds; `None` where it is not told.
+    """What the realtime clock is ahead of the monotonic one, in nanoseconds; `None` where it is unknown.
 
     >>> clock_ahead("  .get_time:   ktime_get_real\\n  .offset:     1777319331250000123 nsecs\\n")
     1777319331250000123

@@ -25,7 +25,7 @@ _PROGRAMS = (stages.UDEV_EARLY, stages.UDEV)
 #: Costs that have a law of their own: they mean the same with every number of pseudo-terminals. How a span is divided
 #: between who asks, who does and who waits does not.
 COSTS = (*_PARTS, stages.COLDPLUG_EARLY, *_PROGRAMS)
-#: Stages that are told of every size.
+#: Stages that are names of every size.
 _TIMES = (
     *_PARTS, stages.TRIGGER_EARLY, stages.PROCESSING_EARLY, stages.TRIGGER, stages.NOT_YET, stages.PROCESSING,
 )  # fmt: skip
@@ -50,7 +50,7 @@ class CostLaw:
 
 
 def law_of(costs: Mapping[int, float]) -> CostLaw | MissingValue:
-    """The law of a cost by sizes, exact ones; a gap where there are too few, or no law of the family tells it.
+    """The law of a cost by sizes, exact ones; a gap where there are too few, or no model of the family fits it.
 
     >>> found = law_of({0: 100, 16: 132, 64: 228, 128: 356, 256: 612})
     >>> found.law, found.slope, round(found.growth.value, 6)
@@ -115,7 +115,7 @@ def sizes_table(
     :param sizes: stages by size.
     :param numbers: what the guest counted, by size.
     """
-    told = (*_TIMES, *_PROGRAMS)
+    names = (*_TIMES, *_PROGRAMS)
     counted = {
         "uevents": "Uevents", "/sys/class/tty": "Terminals", "/run/udev/data": "Records of udev",
         "/run/udev/tags/systemd": "Device units",
@@ -127,10 +127,10 @@ def sizes_table(
     rows: list[tuple[Value, ...]] = []
     for size, times in sorted(sizes.items()):
         if isinstance(times, MissingValue):
-            rows.append((size, *([times] * len(told)), *([None] * len(counted))))
+            rows.append((size, *([times] * len(names)), *([None] * len(counted))))
         else:
             known = numbers.get(size, {})
-            rows.append((size, *(times[name] for name in told), *(known.get(name) for name in counted)))
+            rows.append((size, *(times[name] for name in names), *(known.get(name) for name in counted)))
     return Table("sizes", "Each number of legacy pseudo-terminals", fields, tuple(rows))
 
 

@@ -31,8 +31,8 @@ class Done:
     """udev has passed the last of them on."""
     waiter: int
     """The waiter is started."""
-    told: int
-    """The waiter is told that udev is done."""
+    notified: int
+    """The waiter is notified that udev is done."""
     busy: int
     """How long there was an event that udev had not done with."""
     system: int
@@ -53,7 +53,7 @@ def done_of(boot: Boot, scratch: Path) -> Done | MissingValue:
         return whole
     try:
         began, asked = (left.unit(stages.TRIGGER_UNIT, what) for what in (stages.BEGAN, stages.ACTIVE))
-        waiter, told = (left.unit(SETTLE_UNIT, what) for what in (stages.BEGAN, stages.ACTIVE))
+        waiter, notified = (left.unit(SETTLE_UNIT, what) for what in (stages.BEGAN, stages.ACTIVE))
         up = left.unit(stages.UDEVD_UNIT, stages.ACTIVE)
     except FirstlightError as error:
         return MissingValue(error.message)
@@ -68,7 +68,7 @@ def done_of(boot: Boot, scratch: Path) -> Done | MissingValue:
         asked=asked - began,
         done=max(end for _, end in spans) - began,
         waiter=waiter - began,
-        told=told - began,
+        notified=notified - began,
         busy=union_ns(spans),
         system=whole,
     )
@@ -90,7 +90,7 @@ def done_table(arms: Mapping[str, Done | MissingValue]) -> Table:
         share = each.busy / each.system if each.system else None
         idle = max(0, each.waiter - each.done)
         rows.append(
-            (arm, each.events, each.first, each.up, each.asked, each.done, each.waiter, each.told, idle, each.busy,
+            (arm, each.events, each.first, each.up, each.asked, each.done, each.waiter, each.notified, idle, each.busy,
              share)
         )  # fmt: skip
     below = (

@@ -71,7 +71,7 @@ class Evidence:
 
     @cached_property
     def reported(self) -> bool:
-        """Whether the guest's report tells the state of the system."""
+        """Whether the guest's report has the state of the system."""
         return "interrupts.counted" in self.facts
 
 

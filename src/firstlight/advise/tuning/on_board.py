@@ -87,7 +87,7 @@ def tune_on_board(
     :param without: remedies, or parameters, that are not tried.
     :raises UsageError: when the board cannot add words, or no remedy is left.
     :raises LabError: when the board did not boot six times in a row.
-    :raises UnhealthyBootError: when too many boots did not come up to judge any remedy.
+    :raises UnhealthyBootError: when too many boots failed to estimate any remedy.
 
     Source: Plackett and Burman (1946), The design of optimum multifactorial experiments; Box and Wilson (1951) for the
     mirror image, which keeps main effects clear of interactions of two.
@@ -177,7 +177,7 @@ def _judged(factors: dict[str, Remedy], effects: dict[str, list[float]]) -> list
     """Each remedy with its effect, its interval, and whether it is kept.
 
     An effect of one block is a mean over all its boots, so Student's test holds, and few blocks suffice; a rank test
-    of so few blocks could not tell one of many remedies.
+    of so few blocks cannot confirm one of many remedies.
     """
     names = list(effects)
     adjusted = holm([_p(effects[name]) for name in names])

@@ -253,10 +253,10 @@ def _with_records(boot: Boot, rows: pl.DataFrame) -> pl.DataFrame:
     by_kind = pl.col("database").str.slice(0, 1).replace_strict(kinds, default=None, return_dtype=pl.String)
     own = pl.coalesce(subsystem, pl.when(~pl.col("database").str.starts_with("+")).then(by_kind))
     known = uevents(boot).filter(pl.col("arrival_ns").is_not_null()).sort("arrival_ns")
-    known = known.select("device", "action", "seqnum", "arrival_ns", told="subsystem")
+    known = known.select("device", "action", "seqnum", "arrival_ns", reported="subsystem")
     known = known.with_columns(device=pl.col("device").str.strip_prefix("/sys"))
     return (
         rows.sort("start_ns", maintain_order=True)
         .join_asof(known, left_on="start_ns", right_on="arrival_ns", by="device", check_sortedness=False)
-        .with_columns(subsystem=pl.coalesce("told", own))
+        .with_columns(subsystem=pl.coalesce("reported", own))
     )

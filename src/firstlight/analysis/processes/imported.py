@@ -46,10 +46,10 @@ def imported_processes(boot: Boot) -> pl.DataFrame:
         .with_columns(pl.col("process").cast(pl.Int64))
     )
     for key, prefix, type_ in (("command", _COMMAND, pl.String), ("told_parent", _PARENT, pl.Int64)):
-        told = _told(boot, prefix).cast({"value": type_}, strict=False).rename({"value": key})
+        stated = _stated(boot, prefix).cast({"value": type_}, strict=False).rename({"value": key})
         # Numbers come again: what a list says is of the process that had it last.
         last = pl.col("process") == pl.col("process").max().over("pid")
-        rows = rows.join(told, on="pid", how="left", maintain_order="left")
+        rows = rows.join(stated, on="pid", how="left", maintain_order="left")
         rows = rows.with_columns(pl.when(last).then(key).alias(key))
     program = pl.col("command").str.split(" ").list.first()
     rows = rows.with_columns(
@@ -67,7 +67,7 @@ def imported_processes(boot: Boot) -> pl.DataFrame:
     return rows.select(*columns)
 
 
-def _told(boot: Boot, prefix: str) -> pl.DataFrame:
+def _stated(boot: Boot, prefix: str) -> pl.DataFrame:
     """What lists of processes say, by `pid`: they have no times, and become facts."""
     facts = boot.facts().filter(pl.col("fact").str.starts_with(prefix))
     pid = pl.col("fact").str.strip_prefix(prefix).cast(pl.Int64, strict=False)

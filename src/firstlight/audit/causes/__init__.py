@@ -30,13 +30,13 @@ def with_causes(
     """
     moved = moved_calls(recorded, observed, evidence)
     selves = self_causes(recorded, observed, evidence)
-    told = {
+    known = {
         Measure.SELF: selves,
         Measure.EDGES: edge_causes(moved, recorded, observed, evidence),
         Measure.TOTALS: total_causes(moved, selves, recorded, observed, evidence),
     }
     return [
-        (each, told.get(each.measure, {}).get(each.what) or _other(each, evidence)) for each in agreement.exceptions
+        (each, known.get(each.measure, {}).get(each.what) or _other(each, evidence)) for each in agreement.exceptions
     ]
 
 

@@ -55,7 +55,9 @@ def self_causes(recorded: Tables, observed: Tables, evidence: Evidence) -> dict[
     if not doubtful:
         take(interrupts(dict(rest), recorded, observed, evidence))
     return {
-        name: "; ".join(dict.fromkeys(told)) for name, told in causes.items() if not rest[name] and name not in doubtful
+        name: "; ".join(dict.fromkeys(texts))
+        for name, texts in causes.items()
+        if not rest[name] and name not in doubtful
     }
 
 
@@ -86,8 +88,8 @@ def padding(rest: dict[str, int], recorded: Tables, evidence: Evidence) -> list[
     for chain in _chains(padded(recorded, evidence)):
         charges = []
         for front, behind, count in chain:
-            told = f"padding without a symbol between `{front}` and `{behind}`: {_so_many(count)}"
-            charges += [Charge(front, -count, told), Charge(behind, count, told)]
+            text = f"padding without a symbol between `{front}` and `{behind}`: {_so_many(count)}"
+            charges += [Charge(front, -count, text), Charge(behind, count, text)]
         left = Counter({charge.function: rest.get(charge.function, 0) for charge in charges})
         before = sum(map(abs, left.values()))
         for charge in charges:
@@ -188,8 +190,8 @@ def run_into(rest: dict[str, int], observed: Tables, evidence: Evidence) -> list
     for front, behind in sorted(evidence.layout.behind.items()):
         count = observed.edges.get((front, behind), 0)
         if count and rest.get(behind) == count == -rest.get(front, 0):
-            told = f"`{front}` runs into `{behind}` in the middle of a block: {_so_many(count)}"
-            found += [Charge(front, -count, told), Charge(behind, count, told)]
+            text = f"`{front}` runs into `{behind}` in the middle of a block: {_so_many(count)}"
+            found += [Charge(front, -count, text), Charge(behind, count, text)]
     return found if len(found) <= 2 * evidence.checks.get("starts_inside", 0) else []
 
 
@@ -207,8 +209,8 @@ def lost_returns(rest: dict[str, int], observed: Tables, evidence: Evidence) -> 
         within = count * max(caller.entries, 1) <= caller.self_instructions
         alone = by_gaining[gains] == 1
         if alone and gains in evidence.lost_in and within and len(found) < 2 * evidence.lost_returns:
-            told = f"an interrupt's end finished a return of `{gains}` to `{loses}`: {_so_many(count)}"
-            found += [Charge(gains, count, told), Charge(loses, -count, told)]
+            text = f"an interrupt's end finished a return of `{gains}` to `{loses}`: {_so_many(count)}"
+            found += [Charge(gains, count, text), Charge(loses, -count, text)]
     return found
 
 

@@ -19,7 +19,7 @@ class Extent(StrEnum):
 
 
 class Mitigations(StrEnum):
-    """What the kernel is told about the processor's weaknesses: words of its command line."""
+    """The parameters of the kernel's command line about the processor's vulnerabilities."""
 
     DEFAULT = ""
     OFF = "mitigations=off"

@@ -32,7 +32,7 @@ _EXCEPTIONS = 5
 
 
 @dataclass(frozen=True)
-class Told:
+class Named:
     """An exception of a cell."""
 
     measure: Measure
@@ -53,7 +53,7 @@ class Row:
     refused: str | None = None
     """Why there is nothing to compare."""
     shares: tuple[Share, ...] = ()
-    exceptions: tuple[Told, ...] = ()
+    exceptions: tuple[Named, ...] = ()
     exceptions_of: dict[str, int] = field(default_factory=dict)
     """How many there are of each measure."""
     unexplained: int = 0
@@ -123,24 +123,24 @@ def _measured(row: Row, options: RecordOptions, progress: Progress, make: Record
     except FirstlightError as error:
         # Where it was has no meaning to others.
         return dataclasses.replace(row, refused=error.message)
-    told, counts = _told(found.causes)
+    named, counts = _named(found.causes)
     return dataclasses.replace(
         row,
         shares=tuple(found.agreement.shares.values()),
-        exceptions=told,
+        exceptions=named,
         exceptions_of=counts,
         unexplained=sum(cause is None for _, cause in found.causes),
     )
 
 
-def _told(pairs: Sequence[tuple[Difference, str | None]]) -> tuple[tuple[Told, ...], dict[str, int]]:
-    told: list[Told] = []
+def _named(pairs: Sequence[tuple[Difference, str | None]]) -> tuple[tuple[Named, ...], dict[str, int]]:
+    named: list[Named] = []
     counts: dict[str, int] = {}
     for measure_ in LIMITS:
         of = [pair for pair in pairs if pair[0].measure is measure_]
         counts[measure_.value] = len(of)
-        told += [Told(measure_, each.what, each.recorded, each.observed, cause) for each, cause in of[:_EXCEPTIONS]]
-    return tuple(told), counts
+        named += [Named(measure_, each.what, each.recorded, each.observed, cause) for each, cause in of[:_EXCEPTIONS]]
+    return tuple(named), counts
 
 
 def _key(options: RecordOptions, progress: Progress) -> str:
@@ -185,7 +185,7 @@ def _read(path: Path) -> Row | None:
             qemu=data["qemu"],
             refused=data["refused"],
             shares=tuple(Share(Measure(each["measure"]), each["equal"], each["of"]) for each in data["shares"]),
-            exceptions=tuple(Told(**{**each, "measure": Measure(each["measure"])}) for each in data["exceptions"]),
+            exceptions=tuple(Named(**{**each, "measure": Measure(each["measure"])}) for each in data["exceptions"]),
             exceptions_of=data["exceptions_of"],
             unexplained=data["unexplained"],
         )

@@ -27,7 +27,7 @@ class InputChange:
     a: str | None
     b: str | None
     detail: str = ""
-    """In words what the change is, where that can be told: the words that a command line gained and lost."""
+    """A text of the change, where it is known: the parameters that a command line gained and lost."""
 
 
 def input_changes(a: Manifest, b: Manifest) -> list[InputChange]:

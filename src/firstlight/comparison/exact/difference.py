@@ -108,7 +108,7 @@ class ExactDifference:
     def path(self) -> PathDifference:
         """By what stands on the critical path, devices and units among it; and the hidden work beside it.
 
-        Initcalls stand on it: where they are not reliable, nothing is told of it.
+        Initcalls stand on it: where they are not reliable, it is not reported.
         """
         if self._is_refused(Concern.INITCALLS):
             return PathDifference(None, None, None, ())
@@ -182,7 +182,7 @@ def exact_difference(a: Boot, b: Boot, tolerance: Tolerance | None = None) -> Ex
 
 
 def _one_sided(a: Boot, b: Boot) -> list[Flag]:
-    """Kinds of spans that only one of two records tells: their level would say that all of them are new."""
+    """Kinds of spans that only one of two records has: their level would show all of them as new."""
     one, other = (set(boot.spans()["kind"].unique().to_list()) for boot in (a, b))
     whole = [boot.directory.name for boot in (a, b) if boot.phases().height == 1]
     flags = []

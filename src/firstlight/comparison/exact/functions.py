@@ -59,9 +59,9 @@ def doubtful_functions(a: Boot, b: Boot) -> dict[Key, float]:
 
 def _doubtful_shares(boot: Boot) -> dict[Key, float]:
     calls = boot.calls()
-    told = calls.filter(pl.col("doubtful_calls") > 0)["function"].unique().to_list()
+    doubtful = calls.filter(pl.col("doubtful_calls") > 0)["function"].unique().to_list()
     table = (
-        calls.filter(pl.col("function").is_in(told))
+        calls.filter(pl.col("function").is_in(doubtful))
         .group_by("function", "module", "kind")
         .agg(pl.col("doubtful_calls", "calls").fill_null(0).sum())
     )

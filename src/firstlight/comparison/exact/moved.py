@@ -13,7 +13,7 @@ from firstlight.comparison.exact.tree import TreeDifference
 
 #: Cost counts as moved where at most this share of what moved is left as a change.
 _LEFT = 0.25
-#: A move below this share of all changes is not told.
+#: A move below this share of all changes is not reported.
 _LEAST = 0.005
 #: Names that are as alike as this may be one function's.
 _ALIKE = 0.75

@@ -1,4 +1,4 @@
-"""What a testbed can tell: the same arm compared with itself."""
+"""What a testbed can detect: the same arm compared with itself."""
 
 from __future__ import annotations
 

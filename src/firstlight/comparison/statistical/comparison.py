@@ -16,7 +16,7 @@ from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
 from firstlight.comparison.common.method import keep_alike
 from firstlight.comparison.common.preconditions import check_comparable
 from firstlight.comparison.statistical.breakdown import BootParts, levels_of_all, parts_of
-from firstlight.comparison.statistical.headline import Headline, Session, judge_session
+from firstlight.comparison.statistical.headline import Headline, Session, estimate_session
 from firstlight.comparison.statistical.levels import MeanLevel, mean_level
 from firstlight.comparison.statistical.pairing import How, Pairing, pair
 from firstlight.comparison.statistical.quantiles import Statistic, StatisticChange, compare_statistics
@@ -146,8 +146,8 @@ def compare_noisy(
         calibration.check(a.boots[0].manifest, b.boots[0].manifest, where=b.name)
         limits = limits.model_copy(update={"floor": calibration.noise_floor(number)})
     session = Session(logs_a, logs_b, sides.paired, sides.in_turns, sides.a_first)
-    judged = judge_session(session, limits, seed)
-    found = judged.estimate
+    headline = estimate_session(session, limits, seed)
+    found = headline.estimate
     levels = [
         mean_level(name, parts_a, parts_b, paired=sides.paired, seed=seed, alpha=level)
         for name in levels_of_all([*parts_a, *parts_b])
@@ -162,14 +162,14 @@ def compare_noisy(
         paired=sides.paired, pairing=sides.how,
         excluded=[_exclusion(each) for each in sides.excluded],
         soft_percent=soft_percent, floor_percent=math.expm1(limits.floor) * 100.0, seed=seed,
-        estimate=found, percent=found.percent, interval_percent=found.interval_percent, test=judged.test,
-        verdict=judged.verdict, order=judged.order, look=look, alpha=level,
+        estimate=found, percent=found.percent, interval_percent=found.interval_percent, test=headline.test,
+        verdict=headline.verdict, order=headline.order, look=look, alpha=level,
         quantiles=compare_statistics(
             times_a, times_b, list(dict.fromkeys(statistics)), paired=sides.paired, seed=seed, alpha=level,
             soft_percent=soft_percent, doubt=session.order_doubt,
         ),
         spread=spreads, bridge=_bridge(found, sides, times_a, times_b), levels=levels,
-        notes=[*(flag.text for flag in flags), *_notes(sides, judged, times_a, times_b, spreads)],
+        notes=[*(flag.text for flag in flags), *_notes(sides, headline, times_a, times_b, spreads)],
         description={"a": describe(times_a, bin_ns), "b": describe(times_b, bin_ns)} if describing else None,
     )  # fmt: skip
 
@@ -210,13 +210,13 @@ def _outlying(times: Floats) -> npt.NDArray[np.bool_]:
     return np.asarray(np.abs(logs - np.median(logs)) > max(_OUTLYING * sigma, 1e-9))
 
 
-def _notes(sides: Pairing, judged: Headline, a: Floats, b: Floats, spreads: Spread) -> list[str]:
+def _notes(sides: Pairing, headline: Headline, a: Floats, b: Floats, spreads: Spread) -> list[str]:
     notes = []
     if sides.in_turns is None:
         notes.append("the order of recording is unknown: a change of the machine between the arms looks like theirs")
     if sides.in_turns is False:
         notes.append("record the arms in turns, in random order: `firstlight experiment` does")
-    notes += _order_notes(judged)
+    notes += _order_notes(headline)
     for name, times in (("A", a), ("B", b)):
         if times.size > 1 and np.ptp(times) == 0:
             notes.append(f"every boot of {name} took exactly as long: copies of one boot, or an exact one")
@@ -233,8 +233,8 @@ def _notes(sides: Pairing, judged: Headline, a: Floats, b: Floats, spreads: Spre
     return notes
 
 
-def _order_notes(judged: Headline) -> list[str]:
-    order = judged.order
+def _order_notes(headline: Headline) -> list[str]:
+    order = headline.order
     if order is None:
         return []
     if order.is_fixed:

@@ -49,7 +49,7 @@ class Headline:
     """None without pairs of known order."""
 
 
-def judge_session(session: Session, limits: VerdictThresholds, seed: int) -> Headline:
+def estimate_session(session: Session, limits: VerdictThresholds, seed: int) -> Headline:
     """Estimate, test and decide.
 
     Where the order of recording matters, its effect is taken out. Where it cannot be, or where the arms were not

@@ -47,7 +47,7 @@ class Calibration(FrozenModel):
         return self.p >= _UNSTABLE and self.false_alarms <= _MOST_FALSE_ALARMS
 
     def noise_floor(self, pairs: int) -> float:
-        """The change, as a logarithm of a ratio, below which so many pairs tell noise: twice its standard error."""
+        """The change, as a logarithm of a ratio, below which this many pairs show noise: twice its standard error."""
         return 2.0 * math.log1p(self.sigma_percent / 100.0) / math.sqrt(max(pairs, 1))
 
     def floor_percent(self, pairs: int) -> float:
@@ -55,7 +55,7 @@ class Calibration(FrozenModel):
         return math.expm1(self.noise_floor(pairs)) * 100.0
 
     def check(self, *manifests: Manifest, where: str) -> None:
-        """Check that boots may be judged by this calibration.
+        """Check that this calibration applies to boots.
 
         :raises CompareError: when the testbed was unstable, or is not the one of the boots.
         """
@@ -77,7 +77,7 @@ def facts_of_testbed(manifest: Manifest) -> dict[str, str]:
     >>> facts_of_testbed(firstlight.open(bundle).manifest)["mode"]
     'exact'
     """
-    told: dict[str, Any] = {
+    found: dict[str, Any] = {
         "mode": manifest.mode,
         "clock": manifest.clock.kind,
         "system": manifest.host.get("system"),
@@ -87,4 +87,4 @@ def facts_of_testbed(manifest: Manifest) -> dict[str, str]:
         "accelerator": manifest.recipe.accelerator,
         "emulator": (manifest.digests.get("qemu") or "")[:16],
     }
-    return {name: str(value) for name, value in told.items() if value not in (None, "")}
+    return {name: str(value) for name, value in found.items() if value not in (None, "")}

@@ -26,7 +26,7 @@ from firstlight.lab.run.record import record
 def calibrate_by_boots(directory: Path, *, seed: int | None = None) -> Calibration:
     """Calibrate a testbed by boots of one recipe that are there already; neighbours in time are pairs.
 
-    :param directory: holds the bundles; of imported boots their names tell the order.
+    :param directory: has the bundles; the names of imported boots give their order.
     :param seed: of the lot that says which boot of a pair is which; drawn when not given.
     :raises UsageError: for fewer than 24 boots.
     :raises CompareError: when they are not of one recipe.

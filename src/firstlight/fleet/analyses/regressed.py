@@ -70,7 +70,7 @@ def rank_sums(
     return sums.inner_join(medians, cell).select(*cell, "boots", "new_boots", "new_rank2", "ties", "old_ns", "new_ns")
 
 
-def judged(sums: pl.DataFrame, strata: Sequence[str]) -> pl.DataFrame:
+def with_verdicts(sums: pl.DataFrame, strata: Sequence[str]) -> pl.DataFrame:
     """The rows of :func:`rank_sums` with their verdicts, the largest change first.
 
     Each stratum has a test of its own (Wilcoxon 1945, Mann and Whitney 1947, with the correction for ties); all p

@@ -15,7 +15,7 @@ class Item:
     file: str
     """Where it stands below `raw/`; a member of an archive as if the archive were a folder."""
     name: str
-    """What its reader is told that it is called; empty for standard input."""
+    """Its name for the reader; empty for standard input."""
     given: str
     """As the person named it."""
     sha256: str
@@ -63,9 +63,9 @@ class LeftOut:
 
     def evidence(self, name: str, why: str) -> None:
         """A member that may hold evidence, which is missing now."""
-        told = f"`{name}` was left out: {why}"
-        self.first = self.first or told
-        self._found.leave_out(self._file, told)
+        note = f"`{name}` was left out: {why}"
+        self.first = self.first or note
+        self._found.leave_out(self._file, note)
 
     def outside(self, name: str) -> None:
         """A member whose name leads out of the archive."""

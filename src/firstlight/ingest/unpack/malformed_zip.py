@@ -73,7 +73,7 @@ class _Content:
 def torn_members(path: Path) -> Iterator[ZipMember]:
     """The members, folders among them, by the headers before each; the last may be cut.
 
-    Where a member's length is told nowhere, and behind what is damaged, it goes on with the next header that it finds.
+    Where a member's length is unknown, and behind damage, the search continues at the next header.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -88,19 +88,19 @@ def torn_members(path: Path) -> Iterator[ZipMember]:
             if magic != _LOCAL or len(name) < name_bytes:
                 at = _next_header(file, at + 1)
                 continue
-            begin, told = at + _HEADER.size + name_bytes + extra_bytes, not flags & _SIZE_FOLLOWS
+            begin, has_sizes = at + _HEADER.size + name_bytes + extra_bytes, not flags & _SIZE_FOLLOWS
             contents: list[_Content] = []
-            known = method == _DEFLATED or (method == _STORED and told)
+            known = method == _DEFLATED or (method == _STORED and has_sizes)
             yield ZipMember(
                 name=name.decode("utf-8", "surrogateescape"), encrypted=bool(flags & _ENCRYPTED),
                 opened=_opener(contents, file, begin, method, packed) if known else None,
-                crc=crc if told else None,
+                crc=crc if has_sizes else None,
             )  # fmt: skip
             ends = [content.end for content in contents if content.end is not None]
-            if told and begin + packed <= size:
+            if has_sizes and begin + packed <= size:
                 at = begin + packed
             elif ends:
-                at = _behind_sizes(file, ends[0]) if not told else ends[0]
+                at = _behind_sizes(file, ends[0]) if not has_sizes else ends[0]
             else:
                 at = _next_header(file, begin)
 

@@ -35,7 +35,7 @@ class _Stretch:
                     self.end = archive.offset
                     yield member, self._opener(archive, member)
         except (tarfile.TarError, ValueError, OverflowError):
-            # Of the header behind the last member, or of one that belongs to it: what it is, its block tells.
+            # Of the header after the last member, or of one that belongs to it: its block shows what it is.
             return
 
     def _opener(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> Callable[[], Readable]:

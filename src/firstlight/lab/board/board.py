@@ -47,7 +47,7 @@ class Arm:
 
     @property
     def changes_something(self) -> bool:
-        """Whether the board has to be told of it."""
+        """Whether the board must be informed of it."""
         return bool(self.append or self.kernel or self.initrd or self.rootfs)
 
 

@@ -14,7 +14,7 @@ _BANNER = "linux_banner"
 
 
 def has_addresses(symbols: bytes) -> bool:
-    """Whether a text in the form of `/proc/kallsyms` tells addresses: a kernel may keep them to itself, as zeros.
+    """Whether a text in the form of `/proc/kallsyms` has addresses: a kernel may hide them as zeros.
 
     >>> has_addresses(b"0000000000000000 T start_kernel\\n" * 1000)
     False

@@ -105,9 +105,9 @@ def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
             hint="update QEMU, or name another one with `--qemu`",
         )
     # Older helps list the option only where the build has it.
-    told = _ask(found, "-help")
+    help_text = _ask(found, "-help")
     has_plugins, has_sandbox = (
-        re.search(rf"^{each} ", told, re.MULTILINE) is not None for each in ("-plugin", "-sandbox")
+        re.search(rf"^{each} ", help_text, re.MULTILINE) is not None for each in ("-plugin", "-sandbox")
     )
     data = tuple(Path(line) for line in _ask(found, "-L", "help").splitlines() if line.startswith("/"))
     return Qemu(Path(found), version, version_text, has_plugins, has_sandbox, data)

@@ -89,7 +89,7 @@ def _run(command: Sequence[str | Path], prefix: Sequence[str] = (), **environmen
     words += [_which(name) or name, *map(str, command[1:])]
     given = {**os.environ, "LC_ALL": "C", "TZ": "UTC", "SOURCE_DATE_EPOCH": str(EPOCH)}
     if name == "mksquashfs":
-        # Which says itself what its times are, and refuses to be told twice.
+        # It sets its times itself, and rejects a second setting.
         del given["SOURCE_DATE_EPOCH"]
     run = subprocess.run(words, env=given, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     if run.returncode != 0:

@@ -116,8 +116,8 @@ def _warn_of_broken(manifest: Manifest, progress: Progress) -> None:
     """Say that the recording is not reliable, where one of its invariants does not hold."""
     if (text := broken_text(manifest)) is None:
         return
-    told = "; ".join(invariant_text(*each) for each in broken(manifest).items())
-    progress.warn(f"this recording is not reliable: {text}: {told}; {HINT}")
+    invariants = "; ".join(invariant_text(*each) for each in broken(manifest).items())
+    progress.warn(f"this recording is not reliable: {text}: {invariants}; {HINT}")
 
 
 def planned_command(options: RecordOptions, progress: Progress | None = None) -> str:
@@ -141,17 +141,17 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, ask
         attributed, accelerator = live.attributed, live.accelerator
     else:
         attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), Accelerator.TCG
-    told = tables_from_console(files.console, report, bundle)
+    facts = tables_from_console(files.console, report, bundle)
     words = words_of(inputs, report, outcome.console.decode(errors="replace"))
     for word in unread(words):
         progress.warn(f"nothing read `{word.text}` on the kernel's command line: {word.detail}")
-    told += word_facts(words)
+    facts += word_facts(words)
     if lacking := left_out_features(outcome.log):
         cpu = inputs.recipe.cpu
         progress.note(f"QEMU emulates `{cpu}` without {len(lacking)} of its features: {', '.join(lacking)}")
-        told.append((LEFT_OUT, " ".join(lacking)))
-    told += tables_from_packages(inputs.recipe.files.image, bundle)
-    write_facts(report, bundle, [*told, *tables_from_systemd(report, bundle)])
+        facts.append((LEFT_OUT, " ".join(lacking)))
+    facts += tables_from_packages(inputs.recipe.files.image, bundle)
+    write_facts(report, bundle, [*facts, *tables_from_systemd(report, bundle)])
     write_kept(report, files.directory)
     for path in (files.status, files.plugin_config):
         path.unlink(missing_ok=True)

@@ -154,16 +154,16 @@ def write_log(lines: Sequence[tuple[int | None, str]], bundle: Path) -> None:
     write_rows("log", ("line", "time_ns", "source", "text"), rows, bundle)
 
 
-def write_facts(report: Report, bundle: Path, told: Sequence[tuple[str, str]] = ()) -> None:
+def write_facts(report: Report, bundle: Path, more: Sequence[tuple[str, str]] = ()) -> None:
     """Write the facts: what the guest reported, and what the log, written before, says.
 
-    :param told: more of them, which stand behind what is known of the same names.
+    :param more: further facts. The guest and the log take precedence for equal names.
     """
     from firstlight.bundle.tables import read_table  # late: see `firstlight.lab.run.record`
 
     facts = facts_from_report(report, "\n".join(read_table(bundle, "log")["text"]))
     known = {name for name, _ in facts}
-    facts = sorted([*facts, *(fact for fact in told if fact[0] not in known)])
+    facts = sorted([*facts, *(fact for fact in more if fact[0] not in known)])
     write_rows("facts", ("fact", "value"), facts, bundle)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from firstlight.audit.agreement import LIMITS, Measure
-from firstlight.audit.matrix.measure import Row, Told
+from firstlight.audit.matrix.measure import Named, Row
 from firstlight.escape import escape_markdown
 from firstlight.render.markdown.table import markdown_table
 from firstlight.render.model.table import Column, Table, Value, table
@@ -82,12 +82,12 @@ _COLUMNS = [
 
 def _exceptions(rows: Sequence[Row]) -> Table:
     """A table of exceptions; one that several cells share stands once, with how many they are."""
-    cells: dict[tuple[Measure, str, str | None], list[tuple[Row, Told]]] = {}
+    cells: dict[tuple[Measure, str, str | None], list[tuple[Row, Named]]] = {}
     for row in rows:
         for each in row.exceptions:
             cells.setdefault((each.measure, each.what, each.cause), []).append((row, each))
 
-    def where(found: list[tuple[Row, Told]]) -> str:
+    def where(found: list[tuple[Row, Named]]) -> str:
         row = found[0][0]
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         return f"{row.kernel} {row.processor} {row.mitigations} {row.qemu}{more}"

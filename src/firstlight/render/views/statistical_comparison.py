@@ -143,7 +143,7 @@ def headline(found: NoisyComparison) -> str:
 
 
 def why(found: NoisyComparison) -> str:
-    """The reason of the verdict, with the soft limit and the floor that it was judged by."""
+    """The reason of the verdict, with the soft limit and the floor that apply to it."""
     floor = f", noise of the testbed ±{found.floor_percent:.2g} %" if found.floor_percent else ""
     return f"{found.verdict.reason} (soft limit ±{found.soft_percent:g} %{floor})"
 

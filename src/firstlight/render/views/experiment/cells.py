@@ -9,7 +9,13 @@ from firstlight.experiment.estimates import estimate_cells, varies
 from firstlight.experiment.results import Results
 from firstlight.quantities import count_text
 from firstlight.render.model.table import Column, Table, table
-from firstlight.render.views.experiment.statistics import against, bar_column, judged_columns, judged_notes, relative
+from firstlight.render.views.experiment.statistics import (
+    against,
+    bar_column,
+    estimate_columns,
+    estimate_notes,
+    relative,
+)
 
 _LEVELS_ROOM = 30
 
@@ -18,7 +24,7 @@ def cells_table(results: Results) -> Table:
     """Every cell with its figures."""
     baseline = results.cells[0].time
     several = any(len(cell.boots) > 1 for cell in results.cells)
-    judged = estimate_cells(results) if varies(results) else {}
+    estimates = estimate_cells(results) if varies(results) else {}
     factors = [factor.name for factor in results.plan.factors]
     by_level = _by_level(results)
 
@@ -42,7 +48,7 @@ def cells_table(results: Results) -> Table:
             Column("Mean" if several else "Time", "time", "time", style="bold", name="time_ns"),
             Column("Change", "change", change, name=""),
             Column("%", "share_change", lambda cell: relative(change(cell), baseline), name=""),
-            *(judged_columns(lambda cell: judged.get(cell.name)) if judged else []),
+            *(estimate_columns(lambda cell: estimates.get(cell.name)) if estimates else []),
             Column("Instructions", "count", "instructions", wide=90, write=lambda figure: count_text(round(figure))),
             Column("Idle", "time", "idle", wide=100, name="idle_ns"),
             Column("", "change", change, name="change_ns", shown=False),
@@ -52,7 +58,7 @@ def cells_table(results: Results) -> Table:
             ),
         ],
         results.cells,
-        notes=[*against(results), *(judged_notes("cell", judged.items(), "Holm") if judged else [])],
+        notes=[*against(results), *(estimate_notes("cell", estimates.items(), "Holm") if estimates else [])],
     )
 
 

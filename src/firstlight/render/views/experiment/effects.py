@@ -8,7 +8,13 @@ from firstlight.experiment.effects import MainEffect, aliases, main_effects
 from firstlight.experiment.estimates import estimate_effects, varies
 from firstlight.experiment.results import Results
 from firstlight.render.model.table import Column, Table, table
-from firstlight.render.views.experiment.statistics import against, bar_column, judged_columns, judged_notes, relative
+from firstlight.render.views.experiment.statistics import (
+    against,
+    bar_column,
+    estimate_columns,
+    estimate_notes,
+    relative,
+)
 
 
 def effects_table(results: Results) -> Table:
@@ -17,8 +23,8 @@ def effects_table(results: Results) -> Table:
     baseline = results.cells[0].time
     paired = results.plan.design.kind in ("full", "one-at-a-time")
     largest = max((abs(each.effect) for each in effects if each.effect is not None), default=Fraction(0))
-    judged = estimate_effects(results) if varies(results) else {}
-    named = [("=".join(key), each) for key, each in judged.items()]
+    estimates = estimate_effects(results) if varies(results) else {}
+    named = [("=".join(key), each) for key, each in estimates.items()]
     return table(
         "Main effects",
         [
@@ -27,7 +33,7 @@ def effects_table(results: Results) -> Table:
             Column("", value="baseline", shown=False),
             Column("Effect", "change", "effect", style="bold", name="effect_ns"),
             Column("%", "share_change", lambda each: relative(each.effect, baseline), name=""),
-            *(judged_columns(lambda each: judged.get((each.factor, each.level))) if judged else []),
+            *(estimate_columns(lambda each: estimates.get((each.factor, each.level))) if estimates else []),
             Column("Least", "change", "least", wide=80, name="least_ns", shown=paired),
             Column("Most", "change", "most", wide=80, name="most_ns", shown=paired),
             Column("", "count", "pairs", shown=False),
@@ -36,7 +42,7 @@ def effects_table(results: Results) -> Table:
             bar_column(lambda each: each.effect, largest, 70),
         ],
         effects,
-        notes=[*_notes(results, effects), *(judged_notes("effect", named, "Holm") if judged else [])],
+        notes=[*_notes(results, effects), *(estimate_notes("effect", named, "Holm") if estimates else [])],
     )
 
 

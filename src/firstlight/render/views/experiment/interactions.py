@@ -8,7 +8,7 @@ from firstlight.experiment.effects import Interaction, interactions
 from firstlight.experiment.estimates import estimate_interactions, varies
 from firstlight.experiment.results import Results
 from firstlight.render.model.table import Column, Table, table
-from firstlight.render.views.experiment.statistics import bar_column, judged_columns, relative
+from firstlight.render.views.experiment.statistics import bar_column, estimate_columns, relative
 
 _INTERACTIONS = 10
 
@@ -18,7 +18,7 @@ def interactions_table(results: Results) -> Table | None:
     found = interactions(results)
     if not found:
         return None
-    judged = estimate_interactions(results) if varies(results) else {}
+    estimates = estimate_interactions(results) if varies(results) else {}
     baseline = results.cells[0].time
     largest = max((abs(each.effect) for each in found if each.effect is not None), default=Fraction(0))
     more = len(found) - _INTERACTIONS
@@ -28,7 +28,7 @@ def interactions_table(results: Results) -> Table | None:
             Column("Factors", value=_both, style="cyan", name=""),
             Column("Interaction", "change", "effect", style="bold", name="interaction_ns"),
             Column("%", "share_change", lambda each: relative(each.effect, baseline), name=""),
-            *(judged_columns(lambda each: judged.get((each.factors, each.levels))) if judged else []),
+            *(estimate_columns(lambda each: estimates.get((each.factors, each.levels))) if estimates else []),
             bar_column(lambda each: each.effect, largest, 70),
         ],
         found[:_INTERACTIONS],

@@ -22,19 +22,19 @@ def against(results: Results) -> list[str]:
     return [f"Change and percent: against `{results.cells[0].name}`, the first cell; all at their first is not booted."]
 
 
-def judged_columns(judged: Callable[[Any], EffectEstimate | None]) -> list[Column]:
+def estimate_columns(estimate_of: Callable[[Any], EffectEstimate | None]) -> list[Column]:
     """What statistics says of a record."""
 
     def interval(record: Any) -> str:
-        found = judged(record)
+        found = estimate_of(record)
         bounds = None if found is None else found.interval_percent
         return "" if found is None else "-" if bounds is None else f"{bounds[0]:+.2f} to {bounds[1]:+.2f} %"
 
     def p(record: Any) -> float | str:
-        return "" if (found := judged(record)) is None else found.p
+        return "" if (found := estimate_of(record)) is None else found.p
 
     def word(record: Any) -> str:
-        return "" if (found := judged(record)) is None else found.word
+        return "" if (found := estimate_of(record)) is None else found.word
 
     return [
         Column("95 %", "number", interval, name=""),
@@ -43,13 +43,13 @@ def judged_columns(judged: Callable[[Any], EffectEstimate | None]) -> list[Colum
     ]
 
 
-def judged_notes(what: str, judged: Iterable[tuple[str, EffectEstimate]], method: str) -> list[str]:
+def estimate_notes(what: str, estimates: Iterable[tuple[str, EffectEstimate]], method: str) -> list[str]:
     """How the interval and p were found, and what would settle whatever is inconclusive."""
     notes = [
         f"95 %: interval of the change in percent, Hodges-Lehmann over blocks on logarithms. p: Wilcoxon signed rank, "
         f"adjusted among all by the method of {method}. Equivalent: within 1 % either way."
     ]
-    for name, each in judged:
+    for name, each in estimates:
         if each.word == "inconclusive":
             notes.append(f"{what} `{name}`: {each.reason}{each.advice}.")
     return notes
