@@ -225,7 +225,7 @@ def test_a_signed_result_of_another_boot_is_removed(farm: Farm) -> None:
     farm.store.put_text("results", f"{farm.key}.json", of_another)
     farm.later(lambda: farm.put_result(keys=worker_key))
     farm.ask(trusting)
-    assert "signed for another boot" in farm.notes[0]
+    assert "signature is for another boot" in farm.notes[0]
 
 
 def test_what_a_worker_left_that_died_is_not_taken_for_the_result_of_another(farm: Farm) -> None:

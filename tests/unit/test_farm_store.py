@@ -85,7 +85,7 @@ def test_a_location_that_is_no_directory_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{", "damaged"), ('{"format": "firstlight-store", "version": 99}', "version 99"), ("[]", "no store")],
+    [("{", "damaged"), ('{"format": "firstlight-store", "version": 99}', "version 99"), ("[]", "not the store")],
 )
 def test_a_store_of_the_future_or_a_damaged_one_is_named(store: Store, text: str, message: str) -> None:
     (folder_of(store) / "store.json").write_text(text)
@@ -113,7 +113,7 @@ def test_every_choice_of_a_boot_may_be_sent_or_is_refused_with_a_reason() -> Non
         ({"qemu": "/bin/sh"}, "may not contain the choice `qemu`"),
         ({"kernel": "/etc/passwd"}, "may not contain the choice `kernel`"),
         ({"rootfs": "/"}, "may not contain the choice `rootfs`"),
-        ({"memory": 5}, "cannot be"),
+        ({"memory": 5}, "are invalid"),
         ({"timeout_wall_s": 1e9}, "more than a day"),
     ],
 )
