@@ -14,7 +14,7 @@ import numpy as np
 from measuring.figures import arguments, line, title
 from scipy.stats import binomtest
 
-from firstlight.comparison.statistical.headline import Session, judge_session
+from firstlight.comparison.statistical.headline import Session, estimate_session
 from firstlight.comparison.statistical.quantiles import Statistic, compare_statistics
 from firstlight.stats.estimate import Floats
 from firstlight.stats.looks import look_level
@@ -113,7 +113,7 @@ def simulate(
     alarms = covered = 0
     truth, limits = math.log1p(change), VerdictThresholds(soft=SOFT, alpha=ALPHA)
     for seed in range(first_seed, first_seed + sessions):
-        found = judge_session(session(seed, change, machine, order), limits, seed)
+        found = estimate_session(session(seed, change, machine, order), limits, seed)
         alarms += found.verdict.word in ("regression", "improvement")
         low, high = found.estimate.low, found.estimate.high
         covered += low is not None and high is not None and low <= truth <= high
@@ -146,7 +146,7 @@ def simulate_looks(sessions: int, change: float, looks: int = 5, *, spending: bo
             assert every.a_first is not None
             seen = Session(every.a[part], every.b[part], True, True, every.a_first[part])
             level = look_level(ALPHA, look if spending else None)
-            word = judge_session(seen, VerdictThresholds(soft=SOFT, alpha=level), seed).verdict.word
+            word = estimate_session(seen, VerdictThresholds(soft=SOFT, alpha=level), seed).verdict.word
             if word in ("regression", "improvement"):
                 alarms += 1
                 break
