@@ -181,7 +181,7 @@ def lie(location: str) -> None:
 
 
 def _quiet(text: str) -> None:
-    """What a user would be told."""
+    """Discard a note."""
 
 
 def _overhead(folder: Path, pairs: int) -> None:
