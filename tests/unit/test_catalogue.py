@@ -123,7 +123,7 @@ def test_remedies_do_not_need_one_another_in_a_circle(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_none_or_is_empty_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no directory of a catalogue"):
+    with pytest.raises(UsageError, match="not a directory of a catalogue"):
         catalogue([tmp_path / "missing"])
     with pytest.raises(UsageError, match=r"has no `\*.toml`"):
         catalogue([directory(tmp_path / "empty")])

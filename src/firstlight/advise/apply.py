@@ -1,4 +1,4 @@
-"""A remedy as a difference of recipes: what it makes of the choices of a recording."""
+"""Applies a remedy, a difference of recipes, to the choices of a recording."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def with_remedy(
 ) -> RecordOptions:
     """The choices of a recording with a remedy.
 
-    :param facts: of the boot: the words of a remedy may hold some, such as `lpj={kernel.lpj}`.
-    :param folder: where files are made; it has to stay until the boot was recorded.
-    :param kernel: that was built with the remedy's lines of configuration.
+    :param facts: of the boot: the parameters of a remedy may contain them, such as `lpj={kernel.lpj}`.
+    :param folder: for the files of the remedy; it must exist until the boot is recorded.
+    :param kernel: built with the remedy's lines of configuration.
     :raises UsageError: when the remedy cannot be applied to such a recording, or a fact is missing.
 
     >>> from firstlight.advise.read import catalogue
@@ -40,7 +40,7 @@ def with_remedy(
             return replace(options, append=_words(options.append, remedy, facts))
         case Layer.KCONFIG:
             if kernel is None:
-                raise UsageError("this remedy needs a kernel to be built", hint="\n".join(remedy.kconfig))
+                raise UsageError("this remedy needs a kernel build", hint="\n".join(remedy.kconfig))
             return replace(options, kernel=kernel)
         case Layer.INITRAMFS if remedy.compression is not None:
             return replace(options, initrd=_recompressed(options.initrd, remedy.compression, folder))
@@ -69,7 +69,7 @@ def _words(append: str, remedy: Remedy, facts: Mapping[str, str]) -> str:
 
 
 def _without(options: tuple[str, ...], patterns: tuple[str, ...]) -> tuple[str, ...]:
-    """QEMU's words without those that match a pattern."""
+    """QEMU's arguments without those that match a pattern."""
     return tuple(option for option in options if not any(re.fullmatch(each, option) for each in patterns))
 
 
@@ -83,7 +83,7 @@ def _with_files(options: RecordOptions, remedy: Remedy, folder: Path) -> RecordO
 
 
 def _both(before: Path | None, added: Path | None, folder: Path) -> Path | None:
-    """One directory with the files of two."""
+    """Merge the files of two directories into one."""
     if before is None or added is None:
         return added or before
     both = folder / "files"
@@ -94,7 +94,7 @@ def _both(before: Path | None, added: Path | None, folder: Path) -> Path | None:
 
 
 def _recompressed(initrd: Path | None, compression: str, folder: Path) -> Path:
-    """An initramfs in another compression.
+    """Recompress an initramfs.
 
     :raises UsageError: when the boot has Firstlight's own, which is not compressed, or it is of an unknown kind.
     """

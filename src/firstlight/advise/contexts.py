@@ -1,4 +1,4 @@
-"""The calling-context tree as a line: what stands below a context is one stretch of it, and sums are subtractions."""
+"""The calling-context tree in depth-first order: the subtree of a context is one stretch, and its sum a difference."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from firstlight.analysis.ledger.costs import machine_nodes, plain_name
 from firstlight.bundle.boot import Boot
 
 Stretch = tuple[int, int]
-"""Places of the line, from the first to the one behind the last."""
+"""Places in the order, from the first to the one after the last."""
 
 
 class Contexts:
-    """The tree of a boot with what each context holds on the critical path.
+    """The tree of a boot with the time of each context on the critical path.
 
     On the one processor of an exact boot, everything that executes holds the boot, except what executes while the
     critical path sleeps until a timer or device. The tree has no instants: of such time each phase gives all its
@@ -24,7 +24,7 @@ class Contexts:
     """
 
     def __init__(self, boot: Boot, goal_ns: int | None, asleep: Sequence[Stretch]) -> None:
-        """:param goal_ns: what executes later counts for nothing.
+        """:param goal_ns: later execution does not count.
 
         :param asleep: where the path sleeps and others may execute, in nanoseconds.
         """
@@ -52,7 +52,7 @@ class Contexts:
     def below(
         self, functions: Iterable[str], under: str | None = None, outside: Collection[str] = ()
     ) -> tuple[tuple[Stretch, ...], int]:
-        """The stretches of functions with all that they call, and how often they were called from elsewhere.
+        """The stretches of functions with their callees, and the number of calls from outside.
 
         :param under: only below this function.
         :param outside: not where one of these functions is a caller.
@@ -67,13 +67,13 @@ class Contexts:
     def alone(
         self, functions: Iterable[str], under: str | None = None, outside: Collection[str] = ()
     ) -> tuple[tuple[Stretch, ...], int]:
-        """As :meth:`below`, of the functions themselves, without what they call."""
+        """As :meth:`below`, of the functions without their callees."""
         nodes = [node for name in functions for node in self._named(name) if self._fits(node, under, outside)]
         places = ((self._place[node], self._place[node] + 1) for node in nodes)
         return merged(places), sum(self._calls[node] for node in nodes)
 
     def _named(self, name: str) -> list[int]:
-        """The contexts of a function, or of all whose names begin with what stands before an asterisk."""
+        """The contexts of a function, or of all functions with the prefix before an asterisk."""
         if not name.endswith("*"):
             return self._by_name.get(name, [])
         return [node for each, nodes in self._by_name.items() if each.startswith(name[:-1]) for node in nodes]
@@ -100,11 +100,11 @@ class Contexts:
         return found
 
     def ns(self, stretches: Iterable[Stretch]) -> int:
-        """What the contexts of stretches hold on the critical path."""
+        """The time of the contexts of stretches on the critical path."""
         return round(sum(self._sums[high] - self._sums[low] for low, high in stretches))
 
     def machine_ns(self, stretches: Iterable[Stretch], but: Collection[str] = ()) -> int:
-        """What of it is the emulated machine's own.
+        """The emulated machine's own part of it.
 
         :param but: costs of the machine, by id, that do not count.
         """
@@ -132,7 +132,7 @@ def merged(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
 
 
 def common(one: Iterable[Stretch], other: Iterable[Stretch]) -> tuple[Stretch, ...]:
-    """What two lists of stretches without overlaps have in common.
+    """The intersection of two lists of stretches without overlaps.
 
     >>> common([(1, 5), (8, 9)], [(3, 10)])
     ((3, 5), (8, 9))
@@ -151,7 +151,7 @@ def common(one: Iterable[Stretch], other: Iterable[Stretch]) -> tuple[Stretch, .
 
 
 def inside(some: Iterable[Stretch], others: Iterable[Stretch]) -> tuple[Stretch, ...]:
-    """Those stretches that lie in one of the others and are shorter than it.
+    """The stretches that lie in one of the others and are shorter than it.
 
     >>> inside([(1, 2), (4, 6), (9, 12)], [(1, 2), (3, 8), (10, 12)])
     ((4, 6),)
@@ -165,7 +165,7 @@ def inside(some: Iterable[Stretch], others: Iterable[Stretch]) -> tuple[Stretch,
 
 
 def without(stretches: Iterable[Stretch], taken: Iterable[Stretch]) -> tuple[Stretch, ...]:
-    """What of stretches does not lie in others.
+    """The parts of stretches that do not lie in others.
 
     >>> without([(1, 9)], [(2, 3), (5, 6)])
     ((1, 2), (3, 5), (6, 9))
@@ -187,7 +187,7 @@ def without(stretches: Iterable[Stretch], taken: Iterable[Stretch]) -> tuple[Str
 
 
 def _line(parents: list[int | None]) -> tuple[list[int], list[int]]:
-    """For each node its place on the line, and the place behind all that stands below it."""
+    """For each node its place in the order, and the place after its subtree."""
     size = [1] * len(parents)
     for node in range(len(parents) - 1, -1, -1):
         if (parent := parents[node]) is not None:
@@ -206,7 +206,7 @@ def _line(parents: list[int | None]) -> tuple[list[int], list[int]]:
 
 
 def _held(boot: Boot, calls: pl.DataFrame, goal: int | None, free: Sequence[Stretch]) -> tuple[list[float], bool]:
-    """What each context holds by itself on the path, and whether that is exact."""
+    """The self time of each context on the path, and whether that is exact."""
     phases = boot.phases().select("phase", "start_ns", "end_ns", "idle_ns").iter_rows()
     shares: dict[str, float] = {}
     lengths: dict[str, tuple[int, int]] = {}

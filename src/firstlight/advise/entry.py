@@ -1,4 +1,4 @@
-"""What the catalogue says of one cause: its evidence, when to leave it alone, its remedies, their effect and risk."""
+"""One cause in the catalogue: its evidence, its guard, its remedies, their effect and risk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CheckId = Annotated[str, Field(pattern=r"^HC-[A-Z]+$")]
 
 
 class Nature(StrEnum):
-    """What sort of cause it is."""
+    """The kind of a cause."""
 
     LEFT_ON = "left on"
     """Something for development or diagnosis that a product does not need."""
@@ -36,11 +36,11 @@ class Nature(StrEnum):
     WORK = "work"
     """The boot does work that it needs less of, or not now."""
     FEATURE = "feature"
-    """A feature of the kernel or system has its price at every start; the remedy gives the feature up."""
+    """A feature of the kernel or system costs time at every start; the remedy gives the feature up."""
 
 
 class Layer(StrEnum):
-    """What of the recipe a remedy changes."""
+    """The layer of the recipe that a remedy changes."""
 
     CMDLINE = "cmdline"
     KCONFIG = "kconfig"
@@ -124,7 +124,7 @@ class Evidence(FrozenModel):
 
     @property
     def kind(self) -> str:
-        """Which of the kinds it is."""
+        """Its kind."""
         return next(kind for kind in KINDS if getattr(self, kind))
 
     @model_validator(mode="after")
@@ -179,7 +179,7 @@ class Remedy(FrozenModel):
 
     @property
     def is_applicable(self) -> bool:
-        """Whether the laboratory can apply it without a person."""
+        """Whether the lab can apply it without the user."""
         return any(getattr(self, name) for name in type(self).model_fields if name not in _NO_CHANGE)
 
 

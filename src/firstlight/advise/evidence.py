@@ -1,4 +1,4 @@
-"""Whether a boot shows an item of evidence, what it says in words, and what time it points at."""
+"""Whether a boot shows an item of evidence, its text, and the time that it locates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Seen:
 
     item: Evidence
     text: str
-    """What is seen, in one sentence without a full stop."""
+    """The observation, in one sentence without a full stop."""
     held: Held = NOTHING
 
 
@@ -77,7 +77,7 @@ def _functions(observed: Observed, item: Evidence) -> Found:
 
 
 def _beyond(observed: Observed) -> tuple[float, str] | None:
-    """What part of the delays is beyond the true loops per jiffy; nothing where the setting is not too large."""
+    """The share of the delays beyond the true loops per jiffy; none where the setting is not too large."""
     true, now = observed.true_lpj, _figure(observed.facts.get("kernel.lpj", ""))
     if true is None or now is None or now <= true:
         return None
@@ -85,7 +85,7 @@ def _beyond(observed: Observed) -> tuple[float, str] | None:
 
 
 def _part(observed: Observed, item: Evidence) -> tuple[float, str] | None:
-    """What part some devices have among others."""
+    """The share of some devices among others."""
     some, every = (re.compile(pattern) for pattern in item.part or ("", ""))
     among = [name for name in observed.devices if every.search(name)]
     number = sum(some.search(name) is not None for name in among)
@@ -113,7 +113,7 @@ def _initcall(observed: Observed, item: Evidence) -> Found:
 
 
 def _waits_within(observed: Observed, rows: Sequence[dict[str, Any]]) -> tuple[Stretch, ...]:
-    """Where the path sleeps in the task of an initcall while that runs."""
+    """The sleeps of the path in the task of an initcall during the initcall."""
     found: list[Stretch] = []
     for row in rows:
         start, end = row["start_ns"], row["end_ns"]

@@ -1,4 +1,4 @@
-"""Which causes of the catalogue a boot has, ranked by what each holds on its critical path."""
+"""The causes of the catalogue that a boot has, ranked by their time on its critical path."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _SHARED = 0.05
 
 
 class Certainty(StrEnum):
-    """How sure a finding is."""
+    """How certain a finding is."""
 
     MEASURED = "measured"
-    """The record has the very time."""
+    """The record has the time itself."""
     ESTIMATED = "estimated"
     """A part of the time was divided by shares, or lies between two lines of a log."""
 
 
 @dataclass(frozen=True)
 class Shared:
-    """Time that another finding holds too."""
+    """Time that another finding has as well."""
 
     entry: str
     ns: int
@@ -49,31 +49,31 @@ class Finding:
     held: Held
     cost: Cost
     share: float
-    """What the cost is of the path, from 0 to 1."""
+    """The cost as a share of the path, from 0 to 1."""
     certainty: Certainty
     shares: tuple[Shared, ...] = ()
     special_ns: int = 0
-    """Of the cost of a general cause, what other findings hold below its functions."""
+    """Of the cost of a general cause, the part of other findings below its functions."""
 
     @property
     def own_ns(self) -> int:
-        """What findings are ranked by: the system's time that no more special finding holds."""
+        """The key of the ranking: the system's time that no more specific finding has."""
         return self.cost.system_ns - self.special_ns
 
     @property
     def remedy(self) -> Remedy:
-        """The advised remedy: the first that the laboratory can apply, else the first."""
+        """The advised remedy: the first that the lab can apply, otherwise the first."""
         return next((each for each in self.entry.remedies if each.is_applicable), self.entry.remedies[0])
 
     @property
     def gain_ns(self) -> int:
-        """What the remedy is expected to save: all that the cause holds."""
+        """The expected saving of the remedy: the whole cost of the cause."""
         return self.cost.ns
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What of the catalogue a boot shows."""
+    """The findings of a boot."""
 
     goal: str | None
     """The mark or unit that costs are counted until."""
@@ -82,19 +82,19 @@ class Explanation:
     findings: tuple[Finding, ...]
     """The causes, the most expensive first."""
     features: tuple[Finding, ...]
-    """What features of the kernel or system cost: each remedy gives one up."""
+    """The costs of features of the kernel or system: each remedy gives one up."""
     machine: tuple[Finding, ...]
-    """Causes whose time is for the most part the emulated machine's own."""
+    """Causes whose time is mostly the emulated machine's own."""
     smaller: tuple[Finding, ...]
-    """Causes whose evidence is there, and that hold less than :data:`LEAST_SHARE`."""
+    """Causes with evidence whose cost is less than :data:`LEAST_SHARE`."""
     known: Catalogue
-    """What was looked for."""
+    """The catalogue."""
     contexts: Contexts | None = None
-    """The calling-context tree that evidence points into; none without a profile."""
+    """The calling-context tree of the evidence; none without a profile."""
 
     @property
     def entries(self) -> int:
-        """How many entries were looked for."""
+        """The number of entries of the catalogue."""
         return len(self.known.entries)
 
     def finding(self, id: str) -> Finding | None:
@@ -141,7 +141,7 @@ def explain(
 
 
 def find(observed: Observed, entry: Entry, but: Sequence[Stretch] = ()) -> Finding | None:
-    """One entry in a boot: nothing where its evidence is not there, or its guard is.
+    """One entry in a boot: none without its evidence, or with its guard.
 
     :param but: contexts that do not count for `least` and `share`.
     """
@@ -163,7 +163,7 @@ def find(observed: Observed, entry: Entry, but: Sequence[Stretch] = ()) -> Findi
 
 
 def _without_special(observed: Observed, finding: Finding, every: list[Finding]) -> Finding | None:
-    """A general finding with what more special ones hold below its functions; nothing if the rest is no finding."""
+    """A general finding with the part of more specific ones below its functions; none if the rest is too small."""
     if not finding.entry.general or observed.contexts is None:
         return finding
     special = merged(
@@ -180,7 +180,7 @@ def _without_special(observed: Observed, finding: Finding, every: list[Finding])
 
 
 def _without_same(observed: Observed, found: list[Finding]) -> list[Finding]:
-    """Of findings that hold the very same time the one with the most evidence."""
+    """Of findings with the same time, the one with the most evidence."""
     kept: list[Finding] = []
     for each in found:
         same = next((other for other in kept if other.held == each.held and not each.held.is_nothing), None)

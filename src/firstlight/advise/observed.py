@@ -1,4 +1,4 @@
-"""What a boot shows, once for all entries of the catalogue: words, facts, log, processes, configuration."""
+"""What a boot shows, read once for all entries of the catalogue: parameters, facts, log, processes, configuration."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 
 class Observed:
-    """One boot, as the evidence of the catalogue looks at it. Each part is read when an entry asks for it."""
+    """One boot for the evidence of the catalogue. Each part is read when an entry needs it."""
 
     def __init__(self, boot: Boot, to: str | None = None, path: CriticalPath | None = None) -> None:
         """:param to: the mark or unit that costs are counted until; by default the end of the critical path.
@@ -65,7 +65,7 @@ class Observed:
 
     @cached_property
     def path(self) -> CriticalPath | None:
-        """The critical path; nothing where the boot has no times."""
+        """The critical path; none where the boot has no times."""
         if self._path is not None:
             return self._path
         try:
@@ -89,17 +89,17 @@ class Observed:
 
     @property
     def whole_ns(self) -> int:
-        """What shares are of: the length of the path."""
+        """The length of the path: the base of shares."""
         return 0 if self.path is None else self.path.goal_ns - self.path.first_ns
 
     @property
     def goal_ns(self) -> int | None:
-        """Where the path ends."""
+        """The end of the path."""
         return None if self.path is None else self.path.goal_ns
 
     @cached_property
     def contexts(self) -> Contexts | None:
-        """The calling-context tree; nothing of a boot without a profile."""
+        """The calling-context tree; none without a profile."""
         if self.boot.calls().is_empty():
             return None
         return Contexts(self.boot, self.goal_ns, self.asleep)
@@ -166,7 +166,7 @@ class Observed:
 
     @cached_property
     def packages(self) -> tuple[str, ...]:
-        """What is installed, as far as it is known: packages that facts name, and the programs that ran."""
+        """What is known to be installed: packages of the facts, and programs that ran."""
         names = {name.removeprefix("package.") for name in self.facts if name.startswith("package.")}
         names |= {each["image"] for each in self.processes if each["image"]}
         names |= set(self.boot.table("packages")["package"].to_list())
@@ -174,13 +174,13 @@ class Observed:
 
     @cached_property
     def kconfig(self) -> dict[str, str]:
-        """The kernel's configuration: from a record, else from the file beside the recorded kernel."""
+        """The kernel's configuration: from a record, otherwise from the file next to the recorded kernel."""
         text = self.facts.get("kernel.config") or _beside(self._kernel)
         return settings(text) if text else {}
 
     @cached_property
     def true_lpj(self) -> int | None:
-        """Turns of the delay loop in a jiffy; known of an exact boot, where all instructions take the same time."""
+        """Turns of the delay loop in a jiffy; known for an exact boot, where all instructions take the same time."""
         clock, recipe = self.boot.manifest.clock, self.boot.manifest.recipe
         architecture = architecture_named(getattr(recipe, "architecture", None) or "")
         loop = None if architecture is None else architecture.delay_loop_instructions
@@ -196,7 +196,7 @@ class Observed:
 
     @cached_property
     def thread_runs(self) -> dict[int, list[tuple[int, int]]]:
-        """The stretches in which each thread had the processor and it was not idle."""
+        """The intervals in which each thread had the processor, without idle."""
         found: dict[int, list[tuple[int, int]]] = {}
         runs = self.boot.runs().filter(pl.col("idle_ns") == 0)
         for thread, start, end in runs.select("thread", "start_ns", "end_ns").iter_rows():
@@ -213,7 +213,7 @@ class Observed:
 
     @cached_property
     def asleep(self) -> tuple[tuple[int, int], ...]:
-        """Where the path sleeps until a timer or device while others execute: what they do then costs nothing.
+        """Sleeps of the path until a timer or device while other threads execute: their work then costs nothing.
 
         Without wake-ups nobody knows what the path sleeps for, and all that executes holds the boot.
         """
@@ -237,7 +237,7 @@ class Observed:
 
 
 def _beside(kernel: Path | None) -> str | None:
-    """The configuration that lies beside a kernel, as distributions and builds leave it."""
+    """The configuration next to a kernel, where distributions and builds leave it."""
     if kernel is None:
         return None
     names: Sequence[str] = (kernel.name.replace("vmlinuz", "config", 1), "config", ".config")

@@ -1,4 +1,4 @@
-"""What a finding holds on the critical path: contexts of the kernel, processes, waits, parts of the path."""
+"""The cost of a finding on the critical path: contexts of the kernel, processes, waits, parts of the path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from firstlight.advise.observed import Observed
 
 @dataclass(frozen=True)
 class Held:
-    """What evidence points at. What lies in two of these counts once, by the one that locates it best."""
+    """What evidence locates. Time in two of these counts once, by the one that locates it best."""
 
     contexts: tuple[Stretch, ...] = ()
     """Stretches of the calling-context tree."""
@@ -25,7 +25,7 @@ class Held:
     portions: tuple[Portion, ...] = ()
     """Contexts of which only a part counts."""
     turns: tuple[Turn, ...] = ()
-    """What threads execute between two of their system calls."""
+    """Execution of threads between two of their system calls."""
 
     def __or__(self, other: Held) -> Held:
         return Held(
@@ -39,13 +39,13 @@ class Held:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether it points at no time at all."""
+        """Whether it locates no time at all."""
         return self == Held()
 
 
 @dataclass(frozen=True)
 class Portion:
-    """Contexts of which only a part counts, such as what delays take beyond a true setting."""
+    """Contexts of which only a part counts, such as delays beyond a true setting."""
 
     contexts: tuple[Stretch, ...]
     """Stretches of the calling-context tree."""
@@ -55,7 +55,7 @@ class Portion:
 
 @dataclass(frozen=True)
 class Turn:
-    """What a thread executes in some intervals, such as while it handles a message."""
+    """Execution of a thread in some intervals, such as while it handles a message."""
 
     thread: int
     intervals: tuple[Stretch, ...]
@@ -72,25 +72,25 @@ def together(held: Iterable[Held]) -> Held:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a cause costs in one boot."""
+    """The cost of a cause in one boot."""
 
     ns: int
-    """What it holds on the critical path."""
+    """Its time on the critical path."""
     waits_ns: int
-    """Of it, what the path slept."""
+    """The part of it that the path slept."""
     machine_ns: int
-    """Of it, what is the emulated machine's own."""
+    """The part of it that is the emulated machine's own."""
     is_exact: bool
-    """Whether it is the very time of the record, and no share of it."""
+    """Whether it is the time of the record itself, not a share of it."""
 
     @property
     def system_ns(self) -> int:
-        """What of it is the system's."""
+        """The system's part of it."""
         return self.ns - self.machine_ns
 
 
 def price(observed: Observed, held: Held, own: Collection[str] = ()) -> Cost:
-    """What evidence holds on the critical path.
+    """The cost of evidence on the critical path.
 
     Contexts of the kernel locate time best, then turns, then processes, then parts of the path: the worse one counts
     only where there is no better one. Waits are always counted: no thread executes in them.
@@ -117,7 +117,7 @@ def price(observed: Observed, held: Held, own: Collection[str] = ()) -> Cost:
 
 
 def _portions(held: Held) -> Iterator[tuple[tuple[Stretch, ...], float]]:
-    """What of contexts counts in part: what stands in several counts once, by the first."""
+    """Contexts that count in part: a context in several counts once, by the first."""
     taken = list(held.contexts)
     for portion in held.portions:
         yield without(portion.contexts, taken), portion.part
@@ -125,7 +125,7 @@ def _portions(held: Held) -> Iterator[tuple[tuple[Stretch, ...], float]]:
 
 
 def shared_ns(observed: Observed, one: Held, other: Held) -> int:
-    """What two findings both hold, as far as both are located in the same way."""
+    """The time in both of two findings, as far as both are located in the same way."""
     total = 0
     if observed.contexts is not None:
         for low, part in _weighed(one):
@@ -140,7 +140,7 @@ def shared_ns(observed: Observed, one: Held, other: Held) -> int:
 
 
 def _weighed(held: Held) -> list[tuple[tuple[Stretch, ...], float]]:
-    """All contexts that count, whole or in part."""
+    """All contexts that count, entirely or in part."""
     return [(held.contexts, 1.0), *_portions(held)]
 
 
@@ -153,7 +153,7 @@ Intervals = dict[int, tuple[Stretch, ...]]
 
 
 def _executing(observed: Observed, held: Held) -> Intervals:
-    """In which intervals of which threads what they execute counts."""
+    """The intervals of threads whose execution counts."""
     return _turns(held) if held.turns else _executed(observed, held.processes)
 
 
@@ -178,7 +178,7 @@ def _both(one: Intervals, other: Intervals) -> Intervals:
 
 
 def _taken(observed: Observed, intervals: Intervals) -> int:
-    """What threads executed in intervals before the goal, without what they did while the path slept."""
+    """Execution of threads in intervals before the goal, without that during sleeps of the path."""
     goal = observed.goal_ns
     total = 0
     for thread, wanted in intervals.items():

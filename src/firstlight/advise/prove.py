@@ -1,4 +1,4 @@
-"""Trying what was advised: the boot with a remedy, and whether it gains what the finding said."""
+"""Trials of the advice: boots with a remedy, and whether the gain is the expected one."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ NEAR = 0.1
 
 
 class Proof(StrEnum):
-    """What a trial says of a finding."""
+    """The result of a trial of a finding."""
 
     PROVED = "proved"
-    """The gain is what the finding said, within a tenth."""
+    """The gain is the expected one, within a tenth."""
     PARTLY = "partly proved"
-    """The remedy gains, and another amount than the finding said."""
+    """The remedy gains, but not the expected amount."""
     REFUTED = "refuted"
-    """The remedy gains nothing, or the boot is slower with it."""
+    """The remedy gains nothing, or makes the boot slower."""
     UNTRIED = "not tried"
-    """The laboratory cannot apply the remedy, or the boot did not come up with it."""
+    """The lab cannot apply the remedy, or the boot failed with it."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Tried:
     finding: Finding
     proof: Proof
     gain_ns: int | None
-    """By how much the goal was reached earlier; negative is later."""
+    """The gain in time at the goal; negative is later."""
     why: str = ""
     """Why it was not tried."""
     boot: Path | None = None
@@ -57,7 +57,7 @@ def prove(
     """Boot the recipe of a boot with the remedy of each finding, alone.
 
     :param to: the mark or unit until which the gain counts.
-    :param trust: use what a bundle names that was not recorded here.
+    :param trust: use the inputs that a bundle names although it was not recorded here.
     """
     tried = []
     with tempfile.TemporaryDirectory(prefix="firstlight-remedy-") as folder:
@@ -89,7 +89,7 @@ def _prove(boot: Boot, finding: Finding, to: str | None, progress: Progress | No
 
 
 def proof_of(expected_ns: int, gain_ns: int) -> Proof:
-    """What a gain says of the expected one.
+    """Compare a gain with the expected one.
 
     >>> proof_of(100, 95), proof_of(100, 20), proof_of(100, -3)
     (<Proof.PROVED: 'proved'>, <Proof.PARTLY: 'partly proved'>, <Proof.REFUTED: 'refuted'>)

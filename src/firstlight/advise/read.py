@@ -1,4 +1,4 @@
-"""Reading the catalogue: the entries of the package, and of the directories that a person adds."""
+"""Reads the catalogue: the entries of the package, and those of the user's directories."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _LARGEST = 4 << 20
 
 @dataclass(frozen=True)
 class Catalogue:
-    """All entries, in the order of their files and of these."""
+    """All entries, in the order of the files and within each file."""
 
     entries: tuple[Entry, ...]
 
     def entry(self, id: str) -> Entry:
-        """The entry of an id, in capitals or not.
+        """The entry with an id, in any case.
 
-        :raises UsageError: when there is none; the hint names the nearest.
+        :raises UsageError: when there is none; the hint has similar ids.
 
         >>> catalogue().entry("cal-01").id
         'CAL-01'
@@ -79,7 +79,7 @@ def _shipped() -> tuple[tuple[str, Entry], ...]:
 
 def _of_directory(directory: Path) -> Iterable[tuple[str, Entry]]:
     if not directory.is_dir():
-        raise UsageError("this is no directory of a catalogue", where=str(directory), exit_code=MISSING_INPUT)
+        raise UsageError("this is not a directory of a catalogue", where=str(directory), exit_code=MISSING_INPUT)
     paths = sorted(directory.glob("*.toml"))
     if not paths:
         raise UsageError("this directory has no `*.toml`", where=str(directory), hint="one file for each group")
@@ -92,7 +92,7 @@ def parse(text: str, where: str) -> tuple[Entry, ...]:
     """The entries of one file.
 
     :param where: the file, for messages.
-    :raises UsageError: when it is no TOML or an entry is wrong: line, entry and field are named.
+    :raises UsageError: when it is not TOML or an entry is wrong; the message has line, entry and field.
 
     >>> parse("", "mine.toml")
     ()
@@ -124,7 +124,7 @@ def _entry_of(data: dict[str, Any], error: ValidationError) -> str:
 
 
 def _checked(read: Sequence[tuple[str, Entry]]) -> Catalogue:
-    """Each id once; what a remedy needs is there, and needs nothing that needs it."""
+    """Check that ids are unique, and that the entries a remedy needs exist and form no cycle."""
     where: dict[str, str] = {}
     for file, entry in read:
         if entry.id in where:
@@ -150,7 +150,7 @@ def _checked(read: Sequence[tuple[str, Entry]]) -> Catalogue:
 
 
 def _circle(start: str, needs: dict[str, list[str]]) -> list[str]:
-    """The way from an entry back to itself, if there is one."""
+    """The cycle from an entry back to itself, if there is one."""
     ways = [[start]]
     seen = set()
     while ways:

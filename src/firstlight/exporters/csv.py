@@ -1,4 +1,4 @@
-"""CSV: every table as a file, in a directory or a zip archive, or one of them alone."""
+"""CSV: every table as a file in a directory or a zip archive, or one table alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 
 def csv_text(frame: pl.DataFrame, *, exact: bool = False) -> str:
-    r"""A table as RFC 4180 has it: a head, CRLF at the ends of lines, quotes where they are needed.
+    r"""A table by RFC 4180: a header, CRLF at the ends of lines, quotes where they are needed.
 
     Null is an empty cell, an empty text is ``""``. A text that a spreadsheet would take for a formula gets an
     apostrophe before it.
@@ -46,7 +46,7 @@ def write_table(boot: Boot, name: str, out: Path, *, exact: bool = False) -> Exp
 
 
 def write_directory(boot: Boot, out: Path, *, exact: bool = False) -> Exported:
-    """Write every table of *boot* into the directory *out*, which is there.
+    """Write every table of *boot* into the existing directory *out*.
 
     :raises BundleError: when a table cannot be read.
     """

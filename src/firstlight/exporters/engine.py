@@ -22,9 +22,9 @@ class Lanes:
 
     lanes: list[Lane]
     start: list[int | None]
-    """When each row of the spans starts, in ns; none for what is not drawn."""
+    """The start of each row of the spans, in ns; none for rows that are not drawn."""
     end: list[int | None]
-    """When it ends, in ns, also where that was reckoned; none too for what never ended."""
+    """The end in ns, also where it is inferred; none for spans that never ended."""
     left_out: LeftOut
 
 
@@ -48,7 +48,7 @@ _NAMED_BY_ANOTHER = frozenset(
 
 
 def frame_names(boot: Boot) -> list[str]:
-    """The names of the spans for a format that knows frames by name alone: what is no work of its name says what it is.
+    """The names of the spans for a format that has only names. A name that is not the span's own work gets its kind.
 
     >>> import firstlight
     >>> frame_names(firstlight.open(bundle))[0]
@@ -65,12 +65,12 @@ class WeightedStacks:
     parent: list[int | None]
     name: list[str]
     weight: list[int]
-    """Of a node without those below it, in ns or instructions."""
+    """Of a node without its children, in ns or instructions."""
     summary: Stacks
 
 
 def weighted_stacks(bundle: Path, unit: Unit) -> WeightedStacks:
-    """The calling-context tree, or where there is none the spans.
+    """The calling-context tree; without one, the spans.
 
     :raises BundleError: when there is neither, or nothing in them has the unit.
 

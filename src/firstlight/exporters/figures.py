@@ -1,4 +1,4 @@
-"""The few figures of a boot that other systems store: its total, its phases and its marks."""
+"""The figures of a boot that other systems store: its total, phases and marks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from firstlight.schema.marks import Phase
 
 @dataclass(frozen=True)
 class Figures:
-    """A boot in a few figures. Times are nanoseconds of the boot's clock, from its first mark."""
+    """The figures of a boot. Times are nanoseconds of the boot's clock, from its first mark."""
 
     name: str
     """The bundle's, without `.boot`."""
@@ -34,15 +34,15 @@ class Figures:
     instructions: int | None
     idle_ns: int | None
     phases: dict[str, int]
-    """They add up to the total; what no phase covers is `unknown`."""
+    """Their sum is the total; time outside of phases is `unknown`."""
     unfinished: frozenset[str]
     """Phases in which a failed boot stopped."""
     marks: dict[str, int]
-    """Those after the first, each where it is first."""
+    """The marks after the first, each at its first instant."""
 
 
 def figures_of(boot: Boot) -> Figures:
-    """Take the figures of a boot.
+    """Read the figures of a boot.
 
     :raises BundleError: when a table cannot be read.
 
@@ -92,7 +92,7 @@ def _instant(text: str) -> datetime | None:
 
 
 def plain_names(names: dict[str, int], limit: int = 100) -> dict[str, int]:
-    """The same figures with names of letters, digits, `_` and `-` alone; names that become equal get a number.
+    """The same figures with names of letters, digits, `_` and `-`; names that become equal get a number.
 
     >>> plain_names({"a b": 1, "a.b": 2, "ready": 3})
     {'a_b': 1, 'a_b-2': 2, 'ready': 3}

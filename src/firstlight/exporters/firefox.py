@@ -36,7 +36,7 @@ Json = dict[str, Any]
 def write_firefox(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
     """Write *boot* as a profile to *out*; the same boot gives the same bytes.
 
-    :param unit: what the calling-context tree is weighed by; spans are always in time.
+    :param unit: the weight of the calling-context tree; spans are always in time.
     :raises BundleError: when a table cannot be read.
     """
     exported = Exported()
@@ -149,7 +149,7 @@ def _shared_tables(parent: list[int | None], names: list[str], strings: Strings)
 
 
 def _samples(boot: Boot, weights: list[int], unit: Unit) -> Json:
-    """What each node did by itself; where the boot knows it by phase, at the time of the phase.
+    """The self weight of each node; where the boot has it by phase, at the time of the phase.
 
     Within a phase the order is that of the tree: the true one is not recorded.
     """
@@ -245,7 +245,7 @@ def _process_threads(boot: Boot, strings: Strings, exported: Exported, before: i
 
 
 def _span_threads(boot: Boot, lanes: Lanes, strings: Strings, exported: Exported) -> list[Json]:
-    """A process for every group, a thread for every track; the profiler puts overlapping markers on rows of its own."""
+    """A process for every group, a thread for every track; the profiler puts overlapping markers on separate rows."""
     spans = boot.spans()
     names = [strings.number(name or "[nameless]") for name in spans["name"].to_list()]
     fields = {key: spans[key].to_list() for key in _SPAN_FIELDS}

@@ -10,9 +10,9 @@ from firstlight.exporters.result import Exported
 
 
 def write_folded(bundle: Path, out: Path, unit: Unit = "time") -> Exported:
-    """Write what each call path did by itself, one line each, to *out*.
+    """Write the self weight of each call path to *out*, one line each.
 
-    :param unit: what the weights are: ns of the boot's clock, or instructions.
+    :param unit: of the weights: ns of the boot's clock, or instructions.
     :raises BundleError: when the boot has no stacks, or none has the unit.
     :raises FirstlightError: when the file cannot be written.
     """

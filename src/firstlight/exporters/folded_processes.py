@@ -1,4 +1,4 @@
-"""Folded stacks by process: each below the one that created it, in it its user functions and the calls they make."""
+"""Folded stacks by process: each below its creator, with its user functions and their calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from firstlight.exporters.result import Exported
 
 
 def write_folded_processes(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
-    """Write what each process executed by itself to *out*; the weights add up to the boot.
+    """Write the self weight of each process to *out*; the sum of the weights is the boot.
 
     :param unit: nanoseconds of the boot's clock, with idle time; or instructions.
     :raises BundleError: when the boot has no processes.

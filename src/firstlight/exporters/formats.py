@@ -1,4 +1,4 @@
-"""The formats that a boot is exported to: what their files are called, and which options they take."""
+"""The formats of exports: the names of their files, and the options that they take."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class To(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Format:
-    """What the command line has to know of a format."""
+    """What the command line needs of a format."""
 
     suffix: str
-    """What NAME gets where no file is named."""
+    """The suffix of the file where none is named."""
     binary: bool = False
-    """It does not belong on a terminal."""
+    """It is binary: not for a terminal."""
     directory: bool = False
     """It is a directory, which no pipe can hold."""
     unit: bool = False

@@ -17,7 +17,7 @@ _ROWS = 10_000
 
 
 def write_json(boot: Boot, out: Path) -> Exported:
-    """Write manifest and tables of *boot* to *out*: plain ASCII, a row a line.
+    """Write manifest and tables of *boot* to *out*: ASCII, one row per line.
 
     :raises BundleError: when a table cannot be read.
     """

@@ -27,9 +27,9 @@ def write_kcidb(boot: Boot, out: Path, origin: str = "firstlight", build: str | 
     :raises BundleError: when a table cannot be read.
     """
     if not _ORIGIN.fullmatch(origin):
-        raise UsageError(f"no origin of KernelCI: `{origin}`", hint="lower case letters, digits and `_`")
+        raise UsageError(f"not an origin of KernelCI: `{origin}`", hint="lower case letters, digits and `_`")
     if build is not None and not re.fullmatch(r"[a-z0-9_]+:[^\0]*", build):
-        raise UsageError(f"no id of a build: `{printable(build)}`", hint="such as `maestro:67e1c3f0`")
+        raise UsageError(f"not the id of a build: `{printable(build)}`", hint="such as `maestro:67e1c3f0`")
     figures = figures_of(boot)
     exported = Exported()
     if build is None:

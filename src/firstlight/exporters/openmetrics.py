@@ -26,7 +26,7 @@ def _lines(figures: Figures) -> Iterator[str]:
     own = (("boot", figures.name), ("clock", figures.clock))
     text = f"Boot time from {figures.first} to {figures.last}."
     yield from family("boot_seconds", "gauge", "seconds", text)
-    # What did not come up has no boot time: the end of its record would look like a fast boot.
+    # A failed boot has no boot time: the end of its record would look like a fast boot.
     if figures.came_up:
         yield sample("boot_seconds", own, exact_seconds(figures.total_ns))
     yield from family("boot_phase_seconds", "gauge", "seconds", "Time of each phase; phases add up to the boot.")

@@ -10,9 +10,9 @@ Labels = Sequence[tuple[str, str]]
 
 
 def family(name: str, kind: str, unit: str, text: str) -> Iterator[str]:
-    """The head of a family of samples.
+    """The header of a family of samples.
 
-    :param unit: what the name ends with; empty where there is none.
+    :param unit: the suffix of the name; empty for none.
 
     >>> list(family("boot_seconds", "gauge", "seconds", "Boot time."))[1]
     '# UNIT boot_seconds seconds'
@@ -33,7 +33,7 @@ def sample(name: str, labels: Labels, value: str) -> str:
 
 
 def escape(text: str) -> str:
-    r"""A text as a label's value or a help text has it.
+    r"""A text, escaped for the value of a label or a help text.
 
     >>> escape('a\\b"')
     'a\\\\b\\"'

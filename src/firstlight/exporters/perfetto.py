@@ -38,7 +38,7 @@ def write_perfetto(boot: Boot, out: Path) -> Exported:
 
 
 def about(manifest: Manifest) -> str:
-    """What the times of a boot are, in a sentence for a person who has only the exported file.
+    """Describe the times of a boot in a sentence, for readers who have only the exported file.
 
     >>> about(firstlight.open(bundle).manifest)
     'Exact boot; virtual clock, time 0 is power_on; written by firstlight ...'

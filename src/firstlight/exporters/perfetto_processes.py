@@ -18,15 +18,15 @@ _SEQUENCE, _BOOTTIME = 2, 6
 _CLEARED, _NEEDED = 1, 2
 _BEGIN, _END, _INSTANT = 1, 2, 3
 _PROCESS, _THREAD = 1 << 40, 1 << 41
-"""Where the numbers of tracks begin; those of the engine lie below."""
+"""The first number of a track; the engine uses the numbers below."""
 _FIRST_RANK = 1 << 10
 
 
 def append_processes(boot: Boot, out: Path, shift_ns: int = 0) -> dict[str, int]:
-    """Append what a boot knows of processes to the trace at *out*.
+    """Append the processes of a boot to the trace at *out*.
 
-    :param shift_ns: by how much every time is later in the trace than in the bundle.
-    :returns: how many processes, system calls and wake-ups were written; nothing where none were followed.
+    :param shift_ns: the time in the trace minus the time in the bundle.
+    :returns: the numbers of processes, system calls and wake-ups written; none where none were recorded.
     """
     names = process_names_of(boot)
     if not names or boot.runs().is_empty():
@@ -64,7 +64,7 @@ class _Writer:
             self._packet(_bytes(60, track + _uint(12, 2 * thread + place)))
 
     def states(self, boot: Boot) -> int:
-        """The states of the threads as slices. A wake-up flows from the waker to what the wakee does then."""
+        """The states of the threads as slices. A wake-up is a flow from the waker to the wakee's next state."""
         rows = thread_states(boot).select("thread", "start_ns", "end_ns", "state", "waker").rows()
         woken: dict[int, list[tuple[int, int]]] = {}
         for number, (_, start, _, _, waker) in enumerate(rows):
@@ -105,7 +105,7 @@ class _Writer:
             if text not in self._names:
                 self._names[text] = len(self._names) + 1
                 entry = _uint(1, self._names[text]) + _text(2, text)
-                # A text may be both a name and a category; their numbers are of different tables.
+                # A text may be both a name and a category; their numbers belong to different tables.
                 self._packet(_bytes(12, b"".join(_bytes(each, entry) for each in (1, 2))))
             found += _uint(field, self._names[text])
         return found

@@ -1,4 +1,4 @@
-"""What an export wrote, and what it could not."""
+"""What an export wrote and left out."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class Exported:
-    """What is in the written file, by what it counts, and what is not, in words."""
+    """The counts of what is in the written file, and notes of what is not."""
 
     counts: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def leave_out(self, spans: LeftOut) -> None:
-        """Note the spans that no axis of time can hold."""
+        """Note the spans without a place on the axis of time."""
         for number, words in (
             (spans.no_start, "nothing says when they began"),
             (spans.ends_before_start, "they end before they begin"),
@@ -26,7 +26,7 @@ class Exported:
                 self.notes.append(f"{counted(number, 'span')} left out: {words}")
 
     def weigh(self, stacks: Stacks, unit: str) -> None:
-        """Note what the weights of stacks leave open.
+        """Note the stacks without weight.
 
         :param unit: `time` or `instructions`.
         """
@@ -35,7 +35,7 @@ class Exported:
         what = "node" if stacks.origin == "calls" else "span"
         length = "how long it took" if unit == "time" else "how many instructions it took"
         if stacks.unknown:
-            self.notes.append(f"{counted(stacks.unknown, what)} without weight: nothing says {length}")
+            self.notes.append(f"{counted(stacks.unknown, what)} without weight: {length} is unknown")
         if stacks.overlapped:
             self.notes.append(f"{counted(stacks.overlapped, what)} without weight: those inside last longer together")
 

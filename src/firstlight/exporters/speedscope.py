@@ -31,7 +31,7 @@ class _Frames:
 def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
     """Write *boot* as speedscope's JSON to *out*.
 
-    :param unit: what the calling-context tree is weighed by; spans are always in time.
+    :param unit: the weight of the calling-context tree; spans are always in time.
     :raises BundleError: when a table cannot be read, or the boot has neither spans nor stacks.
     """
     exported = Exported()
@@ -76,7 +76,7 @@ def write_speedscope(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
 
 
 def _events(steps: list[int], lanes: Lanes, boot_ends: int, last: int) -> tuple[list[dict[str, Any]], int]:
-    """The openings and closings of a lane, their frames by row, and how many of its spans have no end.
+    """The open and close events of a lane, their frames by row, and the number of its spans without an end.
 
     What never ended is closed with the boot, or when all that lies in it was over; what began later, with the record.
     """
@@ -85,7 +85,7 @@ def _events(steps: list[int], lanes: Lanes, boot_ends: int, last: int) -> tuple[
     now = unfinished = 0
 
     def close(until: int) -> None:
-        """Close what is on top and has no end, as far as it ends by now with the boot."""
+        """Close the frames on top that have no end, if the boot ends by now."""
         while open_rows and lanes.end[row := open_rows[-1]] is None and (lanes.start[row] or 0) <= boot_ends < until:
             events.append({"type": "C", "frame": open_rows.pop(), "at": max(now, boot_ends)})
 

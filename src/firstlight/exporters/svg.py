@@ -50,7 +50,7 @@ _GRADES = {
 
 @dataclass
 class _Chart:
-    """The drawing so far, and where its next row is."""
+    """The drawing so far, and the place of its next row."""
 
     start: int
     end: int
@@ -66,7 +66,7 @@ class _Chart:
 
 
 def xml_text(text: str, limit: int = 200) -> str:
-    r"""Text of a boot for an XML document: nothing in it is markup, an order to a reader, or forbidden in XML.
+    r"""Text of a boot for an XML document, without markup, bidirectional controls and characters that XML forbids.
 
     >>> xml_text("<b>&\x1b[31m\ufffe")
     '&lt;b&gt;&amp;\\x1b[31m\\ufffe'
@@ -105,7 +105,7 @@ def write_svg(boot: Boot, out: Path) -> Exported:
 
 
 def _sections(boot: Boot, lanes: Lanes, end: int) -> list[tuple[str, str, list[Bar]]]:
-    """The spans that can be drawn, by section and in order of time; kinds that nobody foresaw come last."""
+    """The spans that can be drawn, by section and in order of time; other kinds come last."""
     columns = boot.spans().select("kind", "name", "track", "level", "grade", "reason").to_dict(as_series=False)
     known = {kind: number for number, (_, kinds, _) in enumerate(_SECTIONS) for kind in kinds}
     bars: list[list[Bar]] = [[] for _ in range(len(_SECTIONS) + 1)]
@@ -125,7 +125,7 @@ def _sections(boot: Boot, lanes: Lanes, end: int) -> list[tuple[str, str, list[B
 def _process_bars(boot: Boot, end: int) -> list[Bar]:
     """The processes of an exact boot, from their start to their end."""
     if boot.runs().is_empty():
-        return []  # Those of an imported boot are spans.
+        return []  # The processes of an imported boot are spans.
     names = process_names_of(boot)
     rows = boot.table("processes").select("process", "start_ns", "end_ns")
     return [
@@ -174,10 +174,10 @@ def _bar(chart: _Chart, bar: Bar, color: str, y: int) -> None:
     grade = bar.grade if bar.grade in _GRADES else "unknown"
     x = chart.x(bar.start)
     width = max(0.6, chart.x(bar.end) - x)
-    said = [f"{bar.kind} {printable(bar.name, 200)}", f"from {time_text(bar.start)}", f"grade {grade}"]
-    said.insert(2, "no end" if bar.open else f"lasts {time_text(bar.end - bar.start)}")
-    said += [printable(text, 200) for text in (bar.reason, bar.level, bar.track) if text]
-    chart.parts.append(f"<g><title>{xml_text(', '.join(said), 1000)}</title>")
+    parts = [f"{bar.kind} {printable(bar.name, 200)}", f"from {time_text(bar.start)}", f"grade {grade}"]
+    parts.insert(2, "no end" if bar.open else f"lasts {time_text(bar.end - bar.start)}")
+    parts += [printable(text, 200) for text in (bar.reason, bar.level, bar.track) if text]
+    chart.parts.append(f"<g><title>{xml_text(', '.join(parts), 1000)}</title>")
     chart.parts.append(
         f'<rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{_BAR}" fill={quoteattr(color)} class="{grade}"/>'
     )
@@ -194,7 +194,7 @@ def _bar(chart: _Chart, bar: Bar, color: str, y: int) -> None:
 
 
 def _pattern(chart: _Chart, grade: str, x: float, y: int, width: float) -> None:
-    """The hatch over a bar: it is seen without colour too."""
+    """The hatch over a bar, which is visible without colour as well."""
     if grade in (Grade.COARSE, Grade.BOUNDED, Grade.DOUBTFUL):
         chart.parts.append(
             f'<rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{_BAR}" fill="url(#hatch-{grade})"/>'
@@ -221,7 +221,7 @@ _HATCHES = """<defs>
 
 
 def _document(chart: _Chart, boot: Boot, top: int) -> str:
-    """The drawing with its axis behind the bars and the marks before them."""
+    """The drawing: the axis behind the bars, and the marks in front of them."""
     height = chart.y + 24
     axis = []
     for time in ticks(chart.start, chart.end):
@@ -231,8 +231,8 @@ def _document(chart: _Chart, boot: Boot, top: int) -> str:
     marks = []
     for name, time in boot.marks().select("mark", "time_ns").iter_rows():
         x = chart.x(time)
-        said = f"mark {printable(name, 200)} at {time_text(time)}"
-        marks.append(f"<g><title>{xml_text(said, 300)}</title>")
+        title = f"mark {printable(name, 200)} at {time_text(time)}"
+        marks.append(f"<g><title>{xml_text(title, 300)}</title>")
         marks.append(f'<line x1="{x:.1f}" y1="{top - 8}" x2="{x:.1f}" y2="{top - 2}" class="mark"/></g>')
     title = xml_text(boot.directory.resolve().name)
     return (

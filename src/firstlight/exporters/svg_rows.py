@@ -1,4 +1,4 @@
-"""Bars of a chart, and the rows on which they and their labels do not cover one another."""
+"""Bars of a chart, and the rows on which bars and labels do not overlap."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bar:
-    """A span as it is drawn: times in ns, a missing end is the end of the chart."""
+    """A span as drawn: times in ns; a missing end is the end of the chart."""
 
     start: int
     end: int
@@ -22,9 +22,9 @@ class Bar:
 
 
 def rows(bars: Sequence[Bar], x: Callable[[int], float], label: Callable[[Bar], float], right: float) -> list[int]:
-    """A row for each of the *bars*, which are in order of their starts; the topmost that is free.
+    """The row of each of the *bars*, which are sorted by start: the topmost free row.
 
-    :param x: where a time is.
+    :param x: the position of a time.
     :param label: how wide a bar's label is; it stands right of the bar, unless it would
         pass *right*.
 
@@ -38,7 +38,7 @@ def rows(bars: Sequence[Bar], x: Callable[[int], float], label: Callable[[Bar], 
         left = x(bar.start)
         reaches = max(left + 0.6, x(bar.end)) + label(bar)
         if reaches > right:
-            # Its label stands on it where it is long enough, else left of it.
+            # The label is on the bar if that is long enough, otherwise left of it.
             reaches = max(left + 0.6, x(bar.end))
             left -= 0 if reaches - left >= label(bar) else label(bar)
         row = next((row for row, reach in enumerate(reached) if reach <= left), len(reached))

@@ -38,7 +38,7 @@ Step = tuple[int, bool, int, str]
 
 
 class _Symbols:
-    """Names as functions of a program that is none: each has an address."""
+    """Names as functions of an invented program: each has an address."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -55,12 +55,12 @@ class _Symbols:
 
 
 def _symbol(name: str) -> str:
-    """A name without blanks, which end it for uftrace."""
+    """A name without blanks, which end a name in uftrace."""
     return printable(name, _NAME).replace(" ", "_") or "[nameless]"
 
 
 def write_uftrace(boot: Boot, out: Path) -> Exported:
-    """Write *boot* into the directory *out*, which is there: a task for every lane of spans, and one for the calls.
+    """Write *boot* into the existing directory *out*: a task for every lane of spans, and one for the calls.
 
     The calling-context tree knows no order: each of its nodes is one call, laid out after its elder sister, its own
     time after what it called.
@@ -75,7 +75,7 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
     names = frame_names(boot)
     counted_twice = _counted_twice(boot)
     times = [time for column in (lanes.start, lanes.end) for time in column if time is not None]
-    # What has no known end is drawn to the end of the boot, not to that of whatever came later.
+    # A span without an end is drawn to the end of the boot, not to a later one.
     last = boot.manifest.totals.virtual_ns or max([0, *times])
     shift = -min([0, *times])
     too_deep = 0
@@ -87,7 +87,7 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
         too_deep += deep
     functions = set(boot.spans().with_row_index("row").filter(kind="function")["row"].to_list())
     for lane in lanes.lanes:
-        # The calls of a traced function are in the tree already: its spans are only the longest of them.
+        # The tree has the calls of a traced function already: its spans are only the longest calls.
         if tasks and functions and all(step in functions for step in lane.steps if step >= 0):
             exported.notes.append(f"the long calls of {printable(lane.track)} are in the tree, and not drawn again")
             continue
@@ -123,7 +123,7 @@ def _counted_twice(boot: Boot) -> set[int]:
 
 
 def _lane_steps(steps: list[int], lanes: Lanes, names: list[str], last: int) -> Iterator[Step]:
-    """What never ended, ends with the boot."""
+    """Spans that never ended end with the boot."""
     open_rows: list[int] = []
     now = 0
     for step in steps:
@@ -137,12 +137,12 @@ def _lane_steps(steps: list[int], lanes: Lanes, names: list[str], last: int) -> 
             yield lanes.end[row] or 0, False, len(open_rows), names[row]
     while open_rows:
         row = open_rows.pop()
-        # A task goes forward: not before what ended in it.
+        # The records of a task are in order of time.
         yield max(now, last), False, len(open_rows), names[row]
 
 
 def _tree_steps(stacks: WeightedStacks) -> Iterator[Step]:
-    """The tree as calls, one after the other; without recursion, for it may be deep."""
+    """The tree as a sequence of calls; without recursion, because it may be deep."""
     parent, name, weight = stacks.parent, stacks.name, stacks.weight
     total = list(weight)
     children: list[list[int]] = [[] for _ in parent]
@@ -165,7 +165,7 @@ def _tree_steps(stacks: WeightedStacks) -> Iterator[Step]:
 
 
 def _records(steps: Iterator[Step], symbols: _Symbols, shift: int) -> tuple[bytes, int]:
-    """The records of a task, and how many calls are too deep for them."""
+    """The records of a task, and the number of calls that are too deep for the format."""
     out = bytearray()
     too_deep = 0
     for time, begins, depth, name in steps:
@@ -193,7 +193,7 @@ def _write_files(out: Path, tasks: list[tuple[str, bytes]], symbols: _Symbols) -
     names = "".join(f"{tid}\t{printable(name)}\n" for tid, (name, _) in zip(tids, tasks, strict=True))
     (out / "tracks.tsv").write_text(names, encoding="utf-8", newline="\n")
     numbers = ",".join(map(str, tids))
-    said = f"exename:/{_PROGRAM}\ntaskinfo:lines=2\ntaskinfo:nr_tid={len(tasks)}\ntaskinfo:tids={numbers}\n"
+    info = f"exename:/{_PROGRAM}\ntaskinfo:lines=2\ntaskinfo:nr_tid={len(tasks)}\ntaskinfo:tids={numbers}\n"
     features = _TASK_SESSION | _SYMBOLS_RELATIVE | _MAX_STACK
     head = struct.pack("<8sIHBBQQHHI", b"Ftrace!\0", 4, 40, 1, 2, features, _EXE_NAME | _TASK_INFO, MAX_DEPTH, 0, 0)
-    (out / "info").write_bytes(head + said.encode("ascii"))
+    (out / "info").write_bytes(head + info.encode("ascii"))

@@ -1,4 +1,4 @@
-"""Exporting a boot by the name of the format."""
+"""Export a boot to a format by its name."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ ENGINE_READS: dict[To, tuple[str, ...]] = {
 def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table: str | None = None,
                  exact: bool = False, by: By = "function", origin: str = "firstlight",
                  build: str | None = None) -> Exported:  # fmt: skip
-    """Write the boot at *bundle* in the format *to* to *out*: a file, or a directory that is there.
+    """Write the boot at *bundle* in the format *to* to *out*: a file, or an existing directory.
 
     The same bundle gives the same bytes. What the engine reads by itself is read as frames before, which checks it.
 
-    :param unit: what stacks are weighed by.
-    :param by: of folded stacks: what their frames are.
-    :param table: of CSV: this table alone.
-    :param exact: of CSV: leave texts as they are that a spreadsheet would take for formulas.
+    :param unit: the weight of stacks.
+    :param by: the frames of folded stacks.
+    :param table: only this table, for CSV.
+    :param exact: for CSV: keep texts that a spreadsheet would read as formulas.
     :param origin: of KernelCI: the name under which the CI system submits.
     :param build: of KernelCI: the id of the build that booted.
-    :raises BundleError: when the bundle cannot be read, or has nothing that the format holds.
+    :raises BundleError: when the bundle cannot be read, or has nothing that the format can contain.
     :raises FirstlightError: when the file cannot be written.
 
     >>> out = bundle.parent / "a.folded"

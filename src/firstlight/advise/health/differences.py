@@ -1,4 +1,4 @@
-"""Compares what two boots show."""
+"""Compares the evidence of two boots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from firstlight.advise.health.result import Difference
 
 
 def lost(before: Mapping[str, str], after: Mapping[str, str], prefix: str = "") -> list[Difference]:
-    """What the baseline has and the boot does not.
+    """Entries that the baseline has and the boot lacks.
 
     >>> lost({"a": "1", "b": "2"}, {"b": "3"}, "module.")[0].text
     'module.a: gone (was 1)'
@@ -17,7 +17,7 @@ def lost(before: Mapping[str, str], after: Mapping[str, str], prefix: str = "") 
 
 
 def changed(before: Mapping[str, str], after: Mapping[str, str], prefix: str = "") -> list[Difference]:
-    """What both have with different values.
+    """Entries that both have with different values.
 
     >>> changed({"a": "1", "b": "2"}, {"b": "3"}, "block.")[0].text
     'block.b: 3 (was 2)'

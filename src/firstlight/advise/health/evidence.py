@@ -1,4 +1,4 @@
-"""What a boot shows of its health: facts, messages, units."""
+"""The evidence of a boot's health: facts, messages, units."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST_CONSOLE = 64 << 20
 
 
 class Evidence:
-    """What one boot shows; read when a check asks for it."""
+    """The evidence of one boot; each part is read when a check needs it."""
 
     def __init__(self, boot: Boot) -> None:
         self.boot = boot
@@ -34,7 +34,7 @@ class Evidence:
         return self.boot.fact_values()
 
     def group(self, prefix: str) -> dict[str, str]:
-        """The facts whose names begin alike, by what is left of their names."""
+        """The facts with a prefix, by the rest of their names."""
         return {name.removeprefix(prefix): value for name, value in self.facts.items() if name.startswith(prefix)}
 
     def number(self, fact: str) -> int | None:
@@ -58,13 +58,13 @@ class Evidence:
 
     @cached_property
     def unit_states(self) -> dict[str, str]:
-        """How the last start of each unit ended."""
+        """The outcome of the last start of each unit."""
         frame = units(self.boot).select("unit", "state").drop_nulls()
         return dict(frame.iter_rows())
 
     @cached_property
     def failed_units(self) -> list[str] | None:
-        """The failed units; nothing where the evidence has no units."""
+        """The failed units; none where the evidence has no units."""
         if "systemd.failed" not in self.facts and not self.unit_states:
             return None
         return failed_units(self.boot)
@@ -85,7 +85,7 @@ def message_of(text: str) -> str:
 
 
 def masked(message: str) -> str:
-    """A message without what differs from boot to boot: addresses and numbers.
+    """A message without the parts that vary between boots: addresses and numbers.
 
     >>> masked("tsc: Refined TSC clocksource calibration: 999.993 MHz at 0xffff8800")
     'tsc: Refined TSC clocksource calibration: N MHz at ADDRESS'

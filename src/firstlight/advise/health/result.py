@@ -1,4 +1,4 @@
-"""What a health check found."""
+"""Results of health checks."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from fnmatch import fnmatchcase
 
 
 class Outcome(StrEnum):
-    """How a check ended."""
+    """The outcome of a check."""
 
     PASS = "pass"
     CHANGED = "changed"
-    """Only differences that the remedy states."""
+    """All differences are stated by the remedy."""
     FAIL = "fail"
     UNKNOWN = "unknown"
-    """The evidence does not say."""
+    """There is no evidence."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not as it should be."""
+    """A difference from the baseline, or from a healthy system."""
 
     subject: str
     """What differs: `device.pci/0000:00:1f.2`, a unit, a message."""
     before: str | None
-    """In the baseline; nothing where it has none."""
+    """The value in the baseline; none where it has none."""
     after: str | None
     expected: bool = False
-    """A remedy states it."""
+    """Whether a remedy states it."""
 
     @property
     def text(self) -> str:
@@ -55,7 +55,7 @@ class HealthCheck:
     title: str
     outcome: Outcome
     detail: str
-    """What was looked at, or why that is not known."""
+    """What was checked, or why it is unknown."""
     differences: tuple[Difference, ...] = ()
 
 
@@ -65,7 +65,7 @@ class Health:
 
     checks: tuple[HealthCheck, ...]
     baseline: str | None = None
-    """The boot that it was compared with."""
+    """The boot it was compared with."""
 
     @property
     def failed(self) -> list[HealthCheck]:
@@ -74,12 +74,12 @@ class Health:
 
     @property
     def unknown(self) -> list[HealthCheck]:
-        """The checks that the evidence does not answer."""
+        """The checks without evidence."""
         return [check for check in self.checks if check.outcome is Outcome.UNKNOWN]
 
     @property
     def healthy(self) -> bool:
-        """Whether no check failed. A check without evidence does not fail, and is named as unknown."""
+        """Whether no check failed. A check without evidence does not fail; it is unknown."""
         return not self.failed
 
 
@@ -90,7 +90,7 @@ def check_of(
     detail: str,
     expected: Sequence[str] = (),
 ) -> HealthCheck:
-    """A check with evidence: it fails for every difference that is not expected.
+    """A check with evidence: it fails with any unexpected difference.
 
     :param expected: patterns of `CHECK SUBJECT`, as of the shell: `HC-DEV device.platform/pcspkr`.
 
@@ -110,7 +110,7 @@ def check_of(
 
 
 def is_expected(id: str, subject: str, expected: Sequence[str]) -> bool:
-    """Whether one of some patterns of `CHECK SUBJECT` covers a difference."""
+    """Whether one of the patterns of `CHECK SUBJECT` matches a difference."""
     return any(fnmatchcase(f"{id} {subject}", pattern) for pattern in expected)
 
 

@@ -41,7 +41,7 @@ _LEVEL = 0.05
 
 
 class TriedRemedy(FrozenModel):
-    """What one remedy gives on the board, alone: the mean over all combinations of the others."""
+    """The effect of one remedy on the board: the mean over all combinations of the others."""
 
     remedy: str
     append: str = Field(description="the words")
@@ -54,7 +54,7 @@ class TriedRemedy(FrozenModel):
 
 
 class BoardTuning(FrozenModel):
-    """What came of a tuning on a board."""
+    """The result of a tuning on a board."""
 
     board: str
     append: str = Field(description="the words of the remedies that are kept")

@@ -1,4 +1,4 @@
-"""The search for the remedies that are worth it together.
+"""The search for the remedies that pay together.
 
 A forward search rejects remedies that only pay together: a mask that makes a boot slower while another wait stands on
 the path. So it goes backwards. Every remedy is priced alone; then all of them are applied, and those that give nothing
@@ -28,10 +28,10 @@ class Step(StrEnum):
 
 @dataclass(frozen=True)
 class Measured:
-    """What a boot with some remedies gave."""
+    """The result of a boot with some remedies."""
 
     time_ns: int | None
-    """Of the goal; nothing where the boot does not count."""
+    """The time of the goal; none where the boot does not count."""
     why: str = ""
     """Why it does not count."""
 
@@ -63,7 +63,7 @@ class Found:
     rejected: dict[str, str]
     """Why, by the names of the remedies."""
     complete: bool
-    """Whether the budget sufficed."""
+    """Whether the budget was sufficient."""
 
     def time(self, choice: Collection[str]) -> int | None:
         """The time of a choice, if it was measured and counts."""
@@ -103,7 +103,7 @@ class _Search:
 def search(
     names: Sequence[str], measure: Measure, budget: int, waits: Mapping[str, Collection[str]], least: float = 0.001
 ) -> Found:
-    """Find the remedies that are worth it together.
+    """Find the remedies that pay together.
 
     :param names: the remedies, the most promising first.
     :param budget: the number of boots, the baseline's included; at least 1.
@@ -151,7 +151,7 @@ def _alone(
     tolerance: int,
     rejected: dict[str, str],
 ) -> list[str]:
-    """Those that may be of use: they work alone, and give something alone or share a wait."""
+    """The useful remedies: they work alone, and gain alone or share a wait."""
     able = []
     for name, measured in zip(names, run.all_of([frozenset([name]) for name in names], Step.ALONE), strict=True):
         if not measured.counts or measured.time_ns is None:
@@ -166,7 +166,7 @@ def _alone(
 
 
 def _together(run: _Search, able: Sequence[str], rejected: dict[str, str]) -> Choice:
-    """All that work together; where they do not, without those whose absence heals."""
+    """All that work together; without those that break the boot."""
     kept = frozenset(able)
     while kept:
         measured = run.one(kept, Step.TOGETHER)
@@ -184,7 +184,7 @@ def _together(run: _Search, able: Sequence[str], rejected: dict[str, str]) -> Ch
 
 
 def _backwards(run: _Search, kept: Choice, tolerance: int, rejected: dict[str, str]) -> Choice:
-    """Leave out what gives nothing among the others, until all give something."""
+    """Remove remedies without a gain among the others, until all have one."""
     while kept:
         now = run.one(kept, Step.TOGETHER).time_ns
         assert now is not None
@@ -221,7 +221,7 @@ def _pairs(
     tolerance: int,
     rejected: dict[str, str],
 ) -> Choice:
-    """Take back in what pays only with another remedy of the same wait."""
+    """Add remedies that pay only with another remedy of the same wait."""
     left = [name for name in able if name not in kept and waits.get(name)]
     pairs = [{a, b} for a, b in combinations(left, 2) if set(waits[a]) & set(waits[b])]
     more = [kept | pair for pair in pairs]

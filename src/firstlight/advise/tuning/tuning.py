@@ -70,7 +70,7 @@ class Tuning(FrozenModel):
     complete: bool
     """Whether the budget sufficed."""
     remedies: tuple[Remedy, ...]
-    """Those that were tried."""
+    """The tried remedies."""
     not_applicable: dict[str, str] = Field(default_factory=dict)
     """Why a remedy was not tried, by its name."""
     trials: tuple[TriedChoice, ...]

@@ -18,7 +18,7 @@ def now_ns() -> int:
 
 
 class CaptureFile:
-    """Writes each record with one call of the kernel, so that what was written stays when the process is killed.
+    """Writes each record with one system call, so that the file keeps all records when the process is killed.
 
     :param path: a file that does not exist.
     :raises LabError: when it exists or cannot be written.
@@ -42,16 +42,16 @@ class CaptureFile:
         os.close(self._file)
 
     def setup(self, about: dict[str, object]) -> None:
-        """How the capture is made; it becomes facts of the boot."""
+        """Write the settings of the capture; an import turns them into facts of the boot."""
         text = "\n".join(f"{name}={value}" for name, value in about.items() if value is not None)
         self._record("setup", now_ns(), text.encode())
 
     def data(self, time_ns: int, content: bytes) -> None:
-        """Bytes of the console, and when they were read."""
+        """Write bytes of the console with the instant of their read."""
         self._record("data", time_ns, content)
 
     def event(self, name: str, time_ns: int | None = None) -> None:
-        """Something that happened, now when no time is given."""
+        """Write an event; its time is now by default."""
         self._record("event", now_ns() if time_ns is None else time_ns, name.encode())
 
     def _record(self, kind: str, time_ns: int, content: bytes) -> None:

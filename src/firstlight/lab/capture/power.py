@@ -1,4 +1,4 @@
-"""Switching the power of a board: by a command, or by a call that may not come back."""
+"""Switching the power of a board: by a command, or by a call that may never return."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Switch = Callable[[float], None]
 
 
 def command_switch(command: str) -> Switch:
-    """The switch that a shell command is.
+    """A switch that runs a shell command.
 
     >>> command_switch("true")(5.0)
     >>> command_switch("echo no relay >&2; exit 3")(5.0)
@@ -40,7 +40,7 @@ def run_command(
     :param environment: added to the environment.
     :raises LabError: when it fails or does not end.
     """
-    # A file and no pipe: what the command leaves running does not hold it open.
+    # A file instead of a pipe: programs that the command leaves running do not hold it open.
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             ["/bin/sh", "-c", command],
@@ -68,7 +68,7 @@ def run_command(
 
 
 def call_switch(call: Callable[[], object], what: str) -> Switch:
-    """The switch that a function of a library is. It runs in a thread of its own, because it may never return.
+    """A switch that calls a function of a library. It runs in a separate thread, because it may never return.
 
     :param what: what it does, for messages.
 

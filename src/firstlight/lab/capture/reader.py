@@ -1,4 +1,4 @@
-"""A thread that reads a console and stamps what it reads at once, with real-time priority where that is allowed."""
+"""A thread that reads a console and stamps each read at once, with real-time priority where that is allowed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import threading
 
 from firstlight.lab.capture.file import now_ns
 
-#: Above the threads of interrupts it would hold up the port itself.
+#: A priority above the interrupt threads would delay the port itself.
 _PRIORITY = 49
 _LOOK_S = 0.2
 _MOST_BYTES = 1 << 16
 
 Chunk = tuple[int, bytes]
-"""When it was read, and the bytes; none at the end of the console."""
+"""The instant of a read and its bytes; no bytes at the end of the console."""
 
 
 class StampingReader:
@@ -35,19 +35,19 @@ class StampingReader:
         self._thread = threading.Thread(target=self._run, name="capture", daemon=True)
 
     def start(self) -> None:
-        """Begin to read, unless it reads already; the priority is known afterwards."""
+        """Start reading, unless it has started; the priority is known afterwards."""
         if not self._started.is_set():
             self._thread.start()
             self._started.wait()
 
     def stop(self) -> None:
-        """End reading; what was read before stays in `chunks`."""
+        """Stop reading; earlier reads stay in `chunks`."""
         self._stop.set()
         if self._started.is_set():
             self._thread.join()
 
     def next_chunk(self, seconds: float) -> Chunk | None:
-        """The next chunk; none when nothing comes within some time."""
+        """The next chunk; none when nothing arrives within the timeout."""
         try:
             return self.chunks.get(block=seconds > 0, timeout=seconds)
         except queue.Empty:
@@ -69,7 +69,7 @@ class StampingReader:
                 return
 
     def _read(self) -> bytes | None:
-        """What came; nothing yet, or no bytes at the end of the console."""
+        """The bytes read: `None` if there are none yet, no bytes at the end of the console."""
         if self._poll is None:
             self._poll = select.poll()
             self._poll.register(self._descriptor, select.POLLIN)

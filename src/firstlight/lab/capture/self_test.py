@@ -1,4 +1,4 @@
-"""How late the stamps of a capture are on this machine, measured by a loop-back.
+"""The delay of the stamps of a capture on this machine, measured by a loop-back.
 
 A child writes chunks of a UART's FIFO into a pseudo-terminal at the pace of a baud rate and notes the instant before
 each write. The reader of captures stamps what it reads. The difference bounds the error of a stamp from above: it
@@ -40,7 +40,7 @@ print(*written)
 
 @dataclass(frozen=True)
 class StampError:
-    """How many nanoseconds after the truth a stamp is."""
+    """The delay of a stamp after the true instant, in nanoseconds."""
 
     p50_ns: int
     p99_ns: int
@@ -56,8 +56,8 @@ class StampError:
 def stamp_error(baud: int, *, quick: bool = False) -> StampError:
     """Measure the error of stamps.
 
-    :param baud: the rate whose pace is imitated, in bits per second.
-    :param quick: measure a third of a second at 115,200 baud, and not a second.
+    :param baud: the rate to imitate, in bits per second.
+    :param quick: measure a third of a second at 115,200 baud instead of a second.
     :raises LabError: when the child fails.
     """
     chunks = _QUICK_CHUNKS if quick else _CHUNKS
@@ -96,7 +96,7 @@ def _taken(reader: StampingReader, size: int) -> list[Chunk]:
 
 
 def lateness(written: list[int], taken: list[Chunk]) -> list[int]:
-    """How much later than it was written the first byte of each chunk was read, in nanoseconds.
+    """The time from the write of each chunk to the read of its first byte, in nanoseconds.
 
     >>> lateness([100, 200, 300], [(110, b"x" * 16), (350, b"x" * 32)])
     [10, 150, 50]

@@ -1,4 +1,4 @@
-"""One capture: power on, read until the board is ready, and write down what came."""
+"""One capture: switch the power on, read until the board is ready, and write what arrived."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from firstlight.lab.capture.reader import StampingReader
 from firstlight.lab.capture.self_test import StampError, stamp_error
 from firstlight.lab.capture.source import Source, open_source
 
-#: Before power-on the line is listened to, and after the last awaited line for what still comes.
+#: The time to listen before power-on, and after the last awaited line.
 _LISTEN_S = 0.3
 _LOOK_S = 0.1
 _POWER_S = 60.0
-#: A line without end is matched up to here.
+#: The longest part of a line that is matched.
 _MOST_LINE = 1 << 16
 _MOST_CHUNKS = 256
-#: Of so many bytes or more, this share is no text: the rate is wrong.
+#: The rate is wrong if, from this many bytes on, this share of them is not text.
 _SOME_BYTES = 64
 _GARBAGE = 0.3
 _TEXT = bytes([9, 10, 13, 27, *range(32, 127)])
@@ -44,7 +44,7 @@ class Ended(StrEnum):
 
 @dataclass(frozen=True)
 class CaptureOptions:
-    """What a capture is made of."""
+    """The options of a capture."""
 
     source: str = ""
     command: Sequence[str] = ()
@@ -57,44 +57,44 @@ class CaptureOptions:
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """How one boot is captured from a console that is open."""
+    """The options of the capture of one boot from an open console."""
 
     ready: Pattern | None = None
     timeout_s: float = 120.0
     switch_on: Switch | None = None
     switch_off: Switch | None = None
     power_s: float = _POWER_S
-    """How long switching may take, in seconds."""
+    """Timeout of the switch, in seconds."""
     off_s: float = 0.0
-    """How long the power stays off, in seconds."""
+    """Time with the power off, in seconds."""
     attempts: int = 1
-    """Power cycles until the board is given up."""
+    """Maximum number of power cycles."""
     loader: Callable[[Console], None] | None = None
     """Talks to the boot loader after power-on."""
 
 
 @dataclass
 class CaptureOutcome:
-    """What came of a capture."""
+    """The outcome of a capture."""
 
     ended: Ended = Ended.CLOSED
     size_bytes: int = 0
     error: StampError | None = None
-    """The error of its stamps, measured before it began."""
+    """The error of the stamps, measured before the capture."""
     warnings: list[str] = field(default_factory=list)
     power_cycles: int = 0
-    """How often the power was switched on."""
+    """The number of times that the power was switched on."""
 
 
 def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
-    """Capture one boot into a file. Whatever ends the capture, the file has all that was read.
+    """Capture one boot into a file. However the capture ends, the file has everything that was read.
 
-    :param path: the file, which does not exist.
+    :param path: the file, which must not exist.
     :raises LabError: when the console cannot be opened, the power cannot be switched on, or nothing was printed.
     """
     source = open_source(options.source, options.command, options.baud)
     try:
-        # A command prints from its start: nothing can be measured first.
+        # A command prints at once, so there is no time to measure first.
         error = None if options.command else stamp_error(options.baud, quick=True)
         switch = None if options.power is None else command_switch(options.power)
         session = SessionOptions(options.ready, options.timeout_s, switch, power_s=min(_POWER_S, options.timeout_s))
@@ -151,7 +151,7 @@ def _about(source: Source, reader: StampingReader, outcome: CaptureOutcome) -> d
 
 
 def _latency_timer(port: str) -> str | None:
-    """How long an FTDI adapter holds bytes back, in milliseconds."""
+    """The latency timer of an FTDI adapter, in milliseconds."""
     name = Path(port).resolve().name
     try:
         return Path("/sys/bus/usb-serial/devices", name, "latency_timer").read_text().strip()
@@ -160,7 +160,7 @@ def _latency_timer(port: str) -> str | None:
 
 
 class Console:
-    """The console of a board during one boot: what is read is written down, whoever waits for it."""
+    """The console of a board during one boot. Everything that is read is written to the file."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class Console:
         self._ready = False
 
     def run(self) -> None:
-        """Capture the boot, with as many power cycles as it may take."""
+        """Capture the boot, within the maximum number of power cycles."""
         outcome = self._outcome
         try:
             outcome.ended = self._boot()
@@ -196,12 +196,12 @@ class Console:
             outcome.warnings.append(f"{share:.0f} % of the bytes are garbage: {rate} is probably not the baud rate")
 
     def expect(self, pattern: str, timeout_s: float) -> bytes:
-        """Wait for a text on the console, from where the last wait ended.
+        """Wait for a text on the console after the end of the last match.
 
         :param pattern: a regular expression of Python on bytes.
-        :param timeout_s: how long, in seconds.
+        :param timeout_s: the timeout, in seconds.
         :returns: the match.
-        :raises LabError: when it does not come.
+        :raises LabError: when it does not arrive in time.
         """
         wanted, end = re.compile(pattern.encode()), time.monotonic() + timeout_s
         while (found := wanted.search(self._awaited)) is None:
@@ -213,7 +213,7 @@ class Console:
         return found[0]
 
     def take(self, timeout_s: float) -> bytes:
-        """What was printed since the last wait; if nothing was, wait for it."""
+        """Return what was printed since the last wait; wait if nothing was."""
         end = time.monotonic() + timeout_s
         while not self._awaited and not self._closed and (left := end - time.monotonic()) > 0:
             self._listen(left)
@@ -221,7 +221,7 @@ class Console:
         return taken
 
     def send(self, content: bytes) -> None:
-        """Type on the console.
+        """Write to the console.
 
         :raises LabError: when the console cannot be written.
         """
@@ -255,7 +255,7 @@ class Console:
     def _until_ready(self) -> Ended:
         end = time.monotonic() + self._options.timeout_s
         while (left := end - time.monotonic()) > 0:
-            # The boot loader's dialogue may have gone on to the line.
+            # The dialogue with the boot loader may have read the awaited line.
             if self._ready or self._listen(min(left, _LOOK_S)):
                 self._listen_for(_LISTEN_S)
                 return Ended.READY
@@ -283,7 +283,7 @@ class Console:
             self._file.event("power_on_end")
 
     def _pass_over(self, seconds: float) -> None:
-        """What comes while the power goes off belongs to what ran before."""
+        """Discard what is printed while the power is off: it belongs to the system that ran before."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0 and not self._closed:
             try:
@@ -298,9 +298,9 @@ class Console:
             self._listen(left)
 
     def _listen(self, seconds: float) -> bool:
-        """Write down what was read within some time; whether a line is the awaited one."""
+        """Write what is read within some time; returns whether the awaited line was in it."""
         found, wait = False, seconds
-        # A console that never pauses must not keep the timeout from being seen.
+        # A console that never pauses must not prevent the timeout.
         for _ in range(_MOST_CHUNKS):
             try:
                 time_ns, content = self._reader.chunks.get(block=wait > 0, timeout=wait)

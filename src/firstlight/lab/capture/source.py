@@ -1,4 +1,4 @@
-"""Where the bytes of a console come from: a port, a TCP connection, a pseudo-terminal, standard input, a command."""
+"""The source of a console's bytes: a port, a TCP connection, a pseudo-terminal, standard input, a command."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ class Source:
     """A console that can be read."""
 
     name: str
-    """As the user named it."""
+    """The name that the user gave."""
     descriptor: int
     baud: int | None
     close: Callable[[], None]
     writable: bool = False
     typed: Callable[[bytes], object] | None = None
-    """What takes the bytes, where no descriptor does."""
+    """Writes bytes, where no descriptor does."""
 
     def write(self, content: bytes) -> None:
-        """Type on the console.
+        """Write to the console.
 
-        :raises LabError: when it was opened for reading, or the line is cut.
+        :raises LabError: when it is read-only, or the connection ended.
         """
         if not self.writable:
             raise LabError("this console can only be read", where=self.name, hint="use a port or `tcp://HOST:PORT`")
@@ -59,7 +59,7 @@ def open_source(name: str, command: Sequence[str], baud: int, *, writing: bool =
     :param command: a command whose output is the console.
     :param baud: the rate of a serial port, in bits per second.
     :param writing: open a serial port for writing, too.
-    :raises UsageError: for a rate or an address that cannot be.
+    :raises UsageError: for an invalid rate or address.
     :raises LabError: when it cannot be opened.
     """
     if command:
