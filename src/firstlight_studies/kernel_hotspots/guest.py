@@ -142,4 +142,5 @@ def added_memory(boot: Boot | MissingValue) -> AddedMemory | MissingValue:
     stamps = stamps_of(boot)
     if len(added) != 3 or not all(map(str.isdecimal, added)) or not {"add", "online", "added"} <= stamps.keys():
         return MissingValue("the guest did not say what it added")
-    return AddedMemory(*map(int, added), stamps["online"] - stamps["add"], stamps["added"] - stamps["online"])
+    blocks, refused, size = map(int, added)
+    return AddedMemory(blocks, refused, size, stamps["online"] - stamps["add"], stamps["added"] - stamps["online"])

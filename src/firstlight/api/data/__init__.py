@@ -9,6 +9,7 @@ from firstlight.advise.tuning.on_board import BoardTuning
 from firstlight.api.data import ci_commands, compare, farm, fleet, inspect_boot, record
 from firstlight.api.farms import FarmKey
 from firstlight.farm.worker import Worked
+from firstlight.lab.capture.self_test import StampError
 
 DATA: dict[str, Any] = {
     "apply": compare.Applied,
@@ -50,7 +51,7 @@ DATA: dict[str, Any] = {
     "image-list": list[record.Image],
     "image-path": record.Image,
     "image-remove": record.Removed,
-    "capture": record.Captured | record.StampError,
+    "capture": record.Captured | StampError,
     "import": list[record.Imported] | list[record.Format] | record.Batch,
     "initcalls": inspect_boot.Initcalls,
     "log": inspect_boot.Log,
