@@ -39,7 +39,7 @@ def test_arms_are_judged_against_the_first_in_spite_of_a_drift(
     run(["experiment", "show", str(path), "--json"])
     data = data_of_answer(capsys.readouterr().out)
     assert data["exact"]["varies"] is True
-    assert [cell["found"] and cell["found"]["word"] for cell in data["cells"]] == [None, "equivalent", "regression"]
+    assert [cell["judged"] and cell["judged"]["word"] for cell in data["cells"]] == [None, "equivalent", "regression"]
 
 
 def test_a_block_with_a_failed_boot_is_left_out_pairwise(tmp_path: Path) -> None:
