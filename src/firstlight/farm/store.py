@@ -166,7 +166,7 @@ def open_store(location: str | os.PathLike[str], *, make: bool = False) -> Store
 
     >>> open_store(bundle)
     Traceback (most recent call last):
-    firstlight.errors.LabError: ...: this is no store of a farm
+    firstlight.errors.LabError: ...: this is not the store of a farm
     """
     place = place_at(location)
     try:
