@@ -43,7 +43,7 @@ NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 NEEDS_clusters := clusters
 PACKAGES := $(addprefix packages-,python build run test lint studies clusters)
-.PHONY: help demo check test lint studies matrix docs reference bench planted predictions causes corpus fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo check test lint studies matrix docs reference bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -108,6 +108,10 @@ causes: packages-run build ## plant known causes into boots and check that expla
 
 breakages: packages-run build ## plant 18 breakages into boots and check that health catches each, and nothing in sound boots
 	$(PY) benches/planted_breakages.py
+
+kconfig-tuning: packages-studies build ## search two kernels, hours of builds: the smallest for the minimal guest, and one for Debian with its features
+	firstlight tune minimal --goal kernel --allow kconfig,cmdline,machine --smallest -o .build/kconfig-tuning/smallest
+	firstlight tune debian --goal kernel --allow kconfig,cmdline,machine --keep virtio,ext4,network,cgroups -o .build/kconfig-tuning/debian
 
 fleet-spark: packages-run build ## run the analyses of fleets on Spark, too; needs Java 17, and downloads Spark into .build/spark
 	test -x .build/spark/bin/python || $(UV) venv --quiet --python $(PY) .build/spark
