@@ -43,7 +43,7 @@ NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 NEEDS_clusters := clusters
 PACKAGES := $(addprefix packages-,python build run test lint studies clusters)
-.PHONY: help demo check test lint studies matrix docs reference bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo check test foreign-debian lint studies matrix docs reference bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -58,6 +58,11 @@ test: packages-test build ## set up, build, and run every test
 	cd web && npm run --silent test
 	make/other-qemu.sh || echo 'no second QEMU to be had: the test with one is skipped' >&2
 	$(PY) -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
+
+# Debian's packages for arm64 are configured under emulation the first time, which takes 10 to 20 minutes.
+foreign-debian: packages-test build ## build Debian for arm64 once, and test that it boots exactly
+	$(PY) -c 'from firstlight.lab.rootfs.debian import debian_tar; from firstlight.recipe.isa import architecture_of; debian_tar((), architecture_of("aarch64"))'
+	$(PY) -m pytest tests/end_to_end/test_arm64_debian.py $(PYTEST_ARGS)
 
 # What tells most within a minute, after each change; it needs what was built once, and builds nothing.
 check: $(STAMPS)/python ## check formatting, types, layers and the unit tests, in under a minute of CPU

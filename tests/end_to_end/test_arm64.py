@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import hashlib
 import shutil
 import struct
 from pathlib import Path
@@ -14,6 +15,8 @@ import firstlight
 from firstlight.api import Boot
 from firstlight.bundle.processes_missing import processes_missing
 from firstlight.errors import LabError
+from firstlight.lab.rootfs.busybox import static_busybox
+from firstlight.recipe.isa import architecture_of
 from firstlight.recipe.options import RecordOptions
 
 pytestmark = [
@@ -183,6 +186,53 @@ def test_arguments_and_results_of_kernel_functions_are_those_of_the_system_calls
     columns = ["path", "result", "pid"]
     asked = answers.rows.select(pl.col("filename").alias("path"), "result", pl.col("tgid").alias("pid"))
     assert asked.rows() == opened.select(columns).rows()
+
+
+INIT = """#!/bin/sh
+/bin/busybox mount -t proc proc /proc
+/bin/busybox grep ' / ' /proc/mounts
+/bin/busybox cp /bin/busybox /copy
+/bin/busybox md5sum /copy
+echo the root is up
+/bin/busybox poweroff -f
+"""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A root file system of one program."""
+    tree = tmp_path_factory.mktemp("root")
+    for name in ("bin", "sbin", "dev", "proc", "sys"):
+        (tree / name).mkdir()
+    shutil.copy(static_busybox(architecture_of("aarch64")), tree / "bin/busybox")
+    (tree / "bin/sh").symlink_to("busybox")
+    (tree / "sbin/init").write_text(INIT)
+    (tree / "sbin/init").chmod(0o755)
+    return tree
+
+
+def test_a_root_file_system_in_memory_is_mounted_and_equal_each_time(root: Path, tmp_path: Path) -> None:
+    def boot(name: str, profile: bool = True) -> Boot:
+        output = tmp_path / name
+        ready = "the root is up"
+        return firstlight.record_with(
+            RecordOptions(output, arch="arm64", rootfs=str(root), ready=ready, memory="512M", profile=profile)
+        )
+
+    first, _ = boot("a.boot"), boot("b.boot")
+    boot("plain.boot", profile=False)
+    console = (tmp_path / "a.boot/raw/console.log").read_text(errors="replace")
+    assert "/dev/pmem0 / ext4 rw" in console
+    assert hashlib.md5((root / "bin/busybox").read_bytes()).hexdigest() in console
+    assert {name for name, invariant in first.manifest.invariants.items() if not invariant.holds} == set()
+    assert "/bin/sh /sbin/init" in first.processes()["arguments"].to_list()
+    assert set(first.manifest.digests) >= {"image", "device tree"}
+    untouched = ["raw/console.log", "raw/report.bin"]
+    files = [file.name for file in (tmp_path / "a.boot").glob("*.parquet")] + ["manifest.json", *untouched]
+    assert filecmp.cmpfiles(tmp_path / "a.boot", tmp_path / "b.boot", files, shallow=False) == (files, [], [])
+    assert filecmp.cmpfiles(tmp_path / "a.boot", tmp_path / "plain.boot", untouched, shallow=False) == (
+        untouched, [], [],
+    )  # fmt: skip
 
 
 def test_user_mode_is_seen_behind_the_trampoline_of_page_table_isolation(tmp_path: Path) -> None:

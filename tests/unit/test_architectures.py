@@ -249,6 +249,7 @@ def test_an_architecture_without_plugin_and_root_images_says_what_it_cannot_do(
 ) -> None:
     options = RecordOptions(output=Path("a.boot"), **chosen)  # type: ignore[arg-type]
     architecture = dataclasses.replace(architecture_of("aarch64"), has_profile=False, has_root_images=False)
+    architecture = dataclasses.replace(architecture, has_kernel_roots=False)
     with pytest.raises(UsageError, match=message) as caught:
         check_choices(options, architecture)
     assert caught.value.hint is not None

@@ -9,6 +9,7 @@ import pytest
 from firstlight.errors import LabError
 from firstlight.lab.rootfs import debian
 from firstlight.lab.rootfs.debian import debian_digest, debian_tar
+from firstlight.recipe.isa import architecture_of
 from stand_ins import stand_in
 
 #: Writes down its arguments and clock, and makes the tar that it was asked for.
@@ -44,6 +45,17 @@ def test_another_suite_is_another_userspace(calls: Path, monkeypatch: pytest.Mon
     here = debian_digest()
     monkeypatch.setattr(debian, "_os_release", lambda: {"ID": "debian", "VERSION_CODENAME": "trixie"})
     assert debian_digest() != here
+
+
+def test_another_architecture_is_another_userspace_of_foreign_packages(
+    calls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(debian, "foreign_command", lambda _architecture, command: command)
+    arm = architecture_of("aarch64")
+    assert debian_tar((), arm) != debian_tar()
+    first, second = (part.splitlines() for part in calls.read_text().split("1704067200")[1:])
+    assert {"--architectures=arm64", "--skip=check/qemu"} <= set(first)
+    assert not any(line.startswith("--architectures") for line in second)
 
 
 def test_a_host_that_is_no_debian_gets_the_stable_one(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,7 @@ OBSERVERS: Mapping[str, str] = MappingProxyType(
         "files.initrd": "a path: the digest `initrd` is of what it holds",
         "files.image": "a path: the digest `image` is of what it holds",
         "files.loaded": "a path: the digest `image` is of what it holds",
+        "files.device_tree": "a path: the digest `device tree` is of what it holds",
         "files.qemu": "a path: the digest `qemu` is of what it holds",
     }
 )

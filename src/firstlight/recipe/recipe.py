@@ -51,6 +51,8 @@ class Files(StrictModel):
     """The root file system in persistent memory."""
     loaded: FilePath | None = None
     """What lies in memory at power on."""
+    device_tree: FilePath | None = None
+    """What QEMU takes in place of the device tree that it makes."""
     qemu: FilePath | None = None
 
 

@@ -38,7 +38,7 @@ def read_image(head: bytes, size: int) -> Head:
         raise NotBootableError(
             f"a truncated kernel: {size} bytes of {expected} that its header announces", "copy or download it again"
         )
-    # The text of the version lies somewhere in the image, without a pointer to it.
+    # The text of the version lies somewhere in the image, without a pointer to it: `kernel.py` looks for it.
     return Head(None)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -85,7 +87,7 @@ def _opened(path: Path) -> Kernel:
     architecture = architecture_of_file(head) or DEFAULT
     try:
         read = READERS[architecture.kernel_format]
-        release = read_vmlinux(path).release if is_vmlinux(head) else read(head, size).release
+        release = read_vmlinux(path).release if is_vmlinux(head) else read(head, size).release or _told_release(path)
     except NotBootableError as error:
         raise LabError(f"this is {error}", where=str(path), hint=error.hint) from error
     except (OSError, ValueError) as error:
@@ -94,6 +96,16 @@ def _opened(path: Path) -> Kernel:
     modules = next((folder for folder in _module_folders(real, release) if folder.is_dir()), None)
     kernel = Kernel(path, file_digest(path), release, modules, None, is_vmlinux(head), architecture)
     return replace(kernel, config=next((file for file in _config_files(kernel) if file.is_file()), None))
+
+
+def _told_release(path: Path) -> str | None:
+    """The release by the text that the kernel prints first.
+
+    An image that is not compressed has it, and no pointer to it.
+    """
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
+        found = re.search(rb"Linux version (\d[\x21-\x7e]{0,63}) ", image)
+        return found[1].decode("ascii") if found else None
 
 
 def architecture_of_kernel(path: Path | None) -> Architecture:

@@ -14,6 +14,7 @@ from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
 from firstlight.lab.kernel.image_header import memory_needed
 from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
 from firstlight.lab.qemu.arguments import properties, read_options
+from firstlight.lab.qemu.device_tree import Region
 from firstlight.quantities import parse_size, size_text
 from firstlight.recipe.isa import Architecture, architecture_of
 from firstlight.recipe.recipe import RTC, PersistentMemory, Recipe
@@ -107,10 +108,11 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
     Source of the exact options: the design's part "Exact mode: what is known to work", measured on QEMU 7.2 and 10.0.
     """
     words = ["-machine", recipe.machine, "-cpu", recipe.cpu, "-smp", "1"]
-    memory = f"{recipe.memory // _MIB}M"
     chosen = recipe.chosen
     further = further_memory(chosen.qemu_options)
-    if recipe.image is not None or further:
+    region = image_region(recipe)
+    memory = f"{(recipe.memory + (0 if region is None else region.memory)) // _MIB}M"
+    if region is None and (recipe.image is not None or further):
         words[1] += f",{architecture_of(recipe.architecture).nvdimm_property}"
         own = [] if recipe.image is None else [recipe.image.size]
         limit = recipe.memory + sum(own) + sum(further) + 1024 * _MIB
@@ -126,7 +128,12 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
     words += ["-monitor", "none"]
     for name, path in (("console", files.console), ("report", files.report)):
         words += ["-chardev", f"file,id={name},path={quote_value(str(path))}", *_port(recipe, name)]
-    if recipe.image is not None:
+    if recipe.image is not None and region is not None:
+        # Copied into the machine's memory: what the guest writes stays in this run.
+        where = f"addr={hex(region.address)},force-raw=on"
+        words += ["-device", f"loader,file={quote_value(str(recipe.image.path))},{where}"]
+        words += ["-dtb", str(recipe.files.device_tree)]
+    elif recipe.image is not None:
         # Not shared: what the guest writes stays in this run, and the image is the same for the next.
         backend = f"memory-backend-file,id=root,share=off,size={recipe.image.size}"
         words += ["-object", f"{backend},mem-path={quote_value(str(recipe.image.path))}"]
@@ -141,6 +148,17 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
     if plugin is not None:
         words += ["-plugin", f"{quote_value(str(plugin))},config={quote_value(str(files.plugin_config))}"]
     return [*words, *chosen.qemu_options]
+
+
+def image_region(recipe: Recipe) -> Region | None:
+    """The memory behind the guest's own that holds its root file system.
+
+    None on a machine with devices for persistent memory, or without such a root.
+    """
+    start = architecture_of(recipe.architecture).memory_start
+    if recipe.image is None or start is None:
+        return None
+    return Region(start + recipe.memory, recipe.image.size)
 
 
 def _port(recipe: Recipe, name: str) -> list[str]:

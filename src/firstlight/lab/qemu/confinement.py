@@ -90,7 +90,11 @@ def _allowed(qemu: Qemu, recipe: Recipe, files: RunFiles, more: list[Path]) -> d
     firmware = architecture_of(recipe.architecture).firmware_of(recipe.machine, elf=True)
     allowed |= dict.fromkeys(qemu.firmware(firmware), Access.READ)
     used = recipe.files
-    allowed |= {path: Access.READ_FILE for path in (used.kernel, used.initrd, used.loaded, *more) if path is not None}
+    allowed |= {
+        path: Access.READ_FILE
+        for path in (used.kernel, used.initrd, used.loaded, used.device_tree, *more)
+        if path is not None
+    }
     if used.image is not None:
         # QEMU opens it for writing, maps it privately and never writes; its length it cannot change.
         allowed[used.image] = Access.USE

@@ -12,8 +12,10 @@ from pathlib import Path
 
 from firstlight.cache import digest_of, entry, place
 from firstlight.errors import LabError
+from firstlight.lab.host.foreign_programs import foreign_command
 from firstlight.lab.host.tools import run_tool
 from firstlight.lab.rootfs.ext4 import EPOCH
+from firstlight.recipe.isa import DEFAULT, Architecture
 
 _KIND = "userlands"
 _NAME = "debian.tar"
@@ -43,35 +45,48 @@ _HOOKS = (
 )
 
 
-def debian_digest(more: Sequence[str] = ()) -> str:
+def debian_digest(more: Sequence[str] = (), architecture: Architecture = DEFAULT) -> str:
     """What identifies the recipe: its suite, packages and steps.
 
     :param more: packages beside those of a small installation.
+    :param architecture: of the packages.
     """
-    return digest_of("1", _suite(), *_PACKAGES, *more, *_HOOKS, str(EPOCH))
+    foreign = () if architecture is DEFAULT else ("for", architecture.distribution_name)
+    return digest_of("1", _suite(), *_PACKAGES, *more, *_HOOKS, str(EPOCH), *foreign)
 
 
-def debian_place(more: Sequence[str] = ()) -> Path:
+def debian_place(more: Sequence[str] = (), architecture: Architecture = DEFAULT) -> Path:
     """Where the tar of a userspace is, once it was made."""
-    return place(_KIND, debian_digest(more)) / _NAME
+    return place(_KIND, debian_digest(more, architecture)) / _NAME
 
 
-def debian_tar(more: Sequence[str] = ()) -> Path:
-    """The userspace as a tar, from the cache; the first time it is made, which takes about half a minute.
+def debian_tar(more: Sequence[str] = (), architecture: Architecture = DEFAULT) -> Path:
+    """The userspace as a tar, from the cache; the first time it is made.
+
+    That takes about half a minute, and several minutes for an architecture whose programs this machine has to emulate.
 
     :param more: packages beside those of a small installation.
-    :raises LabError: when mmdebstrap is missing or fails.
+    :param architecture: of the packages.
+    :raises LabError: when mmdebstrap is missing or fails, or programs of the architecture cannot be executed.
     """
-    return entry(_KIND, debian_digest(more), lambda folder: _make(folder, more)) / _NAME
+    digest = debian_digest(more, architecture)
+    return entry(_KIND, digest, lambda folder: _make(folder, more, architecture)) / _NAME
 
 
-def _make(folder: Path, more: Sequence[str]) -> None:
+def _make(folder: Path, more: Sequence[str], architecture: Architecture) -> None:
     if (mmdebstrap := shutil.which("mmdebstrap")) is None:
         raise LabError("`mmdebstrap` is missing", hint="install it: `apt install mmdebstrap`")
-    print(f"making a Debian root file system ({_suite()}) by mmdebstrap; this is done once", file=sys.stderr)
     options = ["--variant=minbase", f"--include={','.join([*_PACKAGES, *more])}", "--skip=cleanup/reproducible"]
+    kind = _suite()
+    if architecture is not DEFAULT:
+        # Its own check knows no lists of interpreters but the machine's.
+        options += [f"--architectures={architecture.distribution_name}", "--skip=check/qemu"]
+        kind += f", {architecture.distribution_name}"
+    print(f"making a Debian root file system ({kind}) by mmdebstrap; this is done once", file=sys.stderr)
     options += [f"--customize-hook={hook}" for hook in _HOOKS]
     command = [mmdebstrap, *options, _suite(), str(folder / _NAME), *_mirrors()]
+    if architecture is not DEFAULT:
+        command = foreign_command(architecture, command)
     run = run_tool(command, {"SOURCE_DATE_EPOCH": str(EPOCH), "LC_ALL": "C.UTF-8"})
     if run.returncode != 0:
         lines = [line for line in run.stderr.splitlines() if line.startswith("E:")] or run.stderr.splitlines()[-1:]

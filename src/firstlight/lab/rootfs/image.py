@@ -111,7 +111,10 @@ def root_image(
     if source == "debian":
         addition = replace(addition, modules=modules)
         return _cached(
-            "debian", debian_digest(), addition, lambda folder: _from_archive(debian_tar(), folder, addition)
+            "debian",
+            debian_digest((), architecture),
+            addition,
+            lambda folder: _from_archive(debian_tar((), architecture), folder, addition),
         )
     path = Path(source)
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from firstlight.cache import digest_of, file_digest
 from firstlight.errors import LabError
+from firstlight.lab.host.foreign_programs import foreign_command
 from firstlight.lab.host.tools import failure_text, run_tool
 from firstlight.lab.rootfs.elf import architecture_of_program
 from firstlight.lab.rootfs.ext4 import EPOCH
@@ -76,10 +77,11 @@ def _depmod(tree: Path, release: str) -> None:
     if loader is not None and program.is_file():
         libraries = tree / architecture.library_folders[0]
         command = [str(loader), "--library-path", str(libraries), "--argv0", "depmod", str(program)]
+        command = foreign_command(architecture, [*command, "--basedir", str(tree), release])
     elif (found := shutil.which("depmod", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")) is not None:
-        command = [found]
+        command = [found, "--basedir", str(tree), release]
     else:
         raise LabError("`depmod` is missing", hint="install it: `apt install kmod`")
-    run = run_tool([*command, "--basedir", str(tree), release])
+    run = run_tool(command)
     if run.returncode != 0:
         raise LabError(f"depmod failed: {failure_text(run)}", where=str(tree))

@@ -13,7 +13,8 @@ from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.kernel.command_line.contradictions import contradictions
 from firstlight.lab.kernel.kernel import Kernel, default_kernel, open_kernel
 from firstlight.lab.kernel.modules import modules_for, require_built_in
-from firstlight.lab.qemu.command_line import check_memory, kernel_command_line, persistent_memory
+from firstlight.lab.qemu.command_line import check_memory, image_region, kernel_command_line, persistent_memory
+from firstlight.lab.qemu.device_tree import tree_with_region
 from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_firmware, require_plugins
 from firstlight.lab.qemu.option_files import directory_digest, own_firmware, with_inputs
 from firstlight.lab.qemu.validation import validate_machine
@@ -107,6 +108,9 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
             qemu=qemu.path,
         ),
     )
+    if (region := image_region(recipe)) is not None:
+        tree = tree_with_region(qemu, recipe.machine, recipe.cpu, recipe.memory, region)
+        recipe = recipe.model_copy(update={"files": recipe.files.model_copy(update={"device_tree": tree})})
     check_memory(recipe)
     symbols = _symbols(options, kernel, qemu, progress, dry_run=dry_run) if plugin is not None else None
     digests = {
@@ -122,6 +126,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
         if options.guest_helper or (options.initrd is None and options.root_as is None)
         else None,
         "symbols": file_digest(symbols) if symbols is not None else None,
+        **({"device tree": file_digest(recipe.files.device_tree)} if recipe.files.device_tree is not None else {}),
         **({"debug files": directory_digest(options.symbols)} if options.symbols is not None else {}),
         **named,
     }
@@ -201,11 +206,12 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
         )
     modules = modules_for(kernel, architecture.pmem_modules)
     image = persistent_memory(root.path.absolute(), root.size_bytes)
+    memory = _memory_words(options, architecture)
     if options.initrd is not None:
         return _Guest(
             with_drivers(options.initrd, modules).path,
             image=image,
-            words=root_words(options.append, architecture.pmem_device),
+            words=f"{memory} {root_words(options.append, architecture.pmem_device)}".strip(),
             image_digest=root.digest,
             modules=tuple(module.name for module in modules),
         )
@@ -222,9 +228,15 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
         initramfs.path,
         # QEMU runs elsewhere, and would make a file of zeros where it finds none.
         image=image,
+        words=memory,
         image_digest=root.digest,
         modules=tuple(module.name for module in modules),
     )
+
+
+def _memory_words(options: RecordOptions, architecture: Architecture) -> str:
+    """What keeps the kernel from the memory that holds the image, where it is a part of the machine's."""
+    return "" if architecture.memory_start is None else f"mem={guest_memory(options, architecture) >> 20}M"
 
 
 def _mounted_by_kernel(options: RecordOptions, architecture: Architecture, kernel: Kernel) -> _Guest:

@@ -88,9 +88,12 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
 def _check_what_exists(options: RecordOptions, architecture: Architecture) -> None:
     """Reject what there is no plugin or no machine for on this architecture."""
     guest = f"a guest of {architecture.name}"
-    if not architecture.has_root_images and (options.rootfs is not None or options.root_as is not None):
-        word = "--rootfs" if options.rootfs is not None else "--root-as"
-        raise UsageError(f"{guest} cannot be booted with `{word}`", hint="put the files into an initramfs: `--initrd`")
+    if not architecture.has_root_images and options.rootfs is not None:
+        hint = "put the files into an initramfs: `--initrd`"
+        raise UsageError(f"{guest} cannot be booted with `--rootfs`", hint=hint)
+    if not architecture.has_kernel_roots and options.root_as is not None:
+        hint = "take a root file system: `--rootfs`" if architecture.has_root_images else "use an initramfs: `--initrd`"
+        raise UsageError(f"{guest} cannot be booted with `--root-as`", hint=hint)
     if not architecture.has_profile and options.profile and not options.live:
         raise UsageError(
             f"{guest} cannot be profiled: the plugin has no module for it",

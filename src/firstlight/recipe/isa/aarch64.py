@@ -51,7 +51,10 @@ AARCH64 = Architecture(
     ready_mark=bytes.fromhex("3f80e9d2 40e03bd5"),
     several_processors="recordings of several processors are not checked for equal repeats",
     audited=AuditedProcessors(full=("cortex-a57",), quick=("cortex-a57",), stuffed=()),
-    has_root_images=False,
+    # VIRT_MEM of QEMU's hw/arm/virt.c. Without firmware there is no ACPI, and QEMU refuses NVDIMMs.
+    memory_start=1 << 30,
+    # Flash in memory is set aside by words of x86 (`memmap=`).
+    has_kernel_roots=False,
 )
 
 ARCHITECTURE = AARCH64

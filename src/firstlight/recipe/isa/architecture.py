@@ -151,8 +151,15 @@ class Architecture:
     """The device of QEMU that is the report's serial port, on machines that have one port of their own."""
     has_profile: bool = True
     """Whether the plugin follows its functions. Otherwise a boot is exact, and has marks and phases by the guest."""
+    memory_start: int | None = None
+    """Where memory begins, on a machine that shows persistent memory by its device tree alone.
+
+    The image of a root file system is then loaded behind the guest's memory. None where the machine has devices for
+    persistent memory."""
     has_root_images: bool = True
     """Whether its machine can have a root file system in persistent memory."""
+    has_kernel_roots: bool = True
+    """Whether the kernel can mount its root by itself from all kinds of images (`--root-as`)."""
     default_memory: str = "512M"
     default_rootfs_memory: str = "1G"
 

@@ -54,6 +54,7 @@ ARM = Architecture(
     audited=AuditedProcessors(full=("cortex-a15",), quick=("cortex-a15",), stuffed=()),
     has_profile=False,
     has_root_images=False,
+    has_kernel_roots=False,
 )
 
 ARCHITECTURE = ARM

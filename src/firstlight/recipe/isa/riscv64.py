@@ -59,6 +59,7 @@ RISCV64 = Architecture(
     distribution_release="trixie",
     has_profile=False,
     has_root_images=False,
+    has_kernel_roots=False,
 )
 
 ARCHITECTURE = RISCV64

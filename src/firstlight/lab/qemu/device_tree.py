@@ -1,0 +1,137 @@
+"""The device tree of a machine, with a region of memory that the kernel takes for persistent memory.
+
+A machine without ACPI has no way to show an NVDIMM. But the kernel takes a node `pmem-region` of its device tree for
+one (`Documentation/devicetree/bindings/pmem/pmem-region.txt`). So the machine gets more memory than the guest is to use
+(`mem=` on the kernel's command line), the image is loaded behind that, and the tree that QEMU makes gets the node. QEMU
+then fills in the command line, the initramfs and the seeds, as it does with its own tree.
+"""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.cache import digest_of, entry
+from firstlight.errors import LabError
+from firstlight.lab.host.tools import failure_text, run_tool
+from firstlight.lab.qemu.emulator import Qemu
+
+_NAME = "region.dtb"
+_MIB = 1 << 20
+_MAGIC = 0xD00DFEED
+#: Devicetree specification 0.4, 5.4.1.
+_BEGIN_NODE, _END_NODE, _PROPERTY, _NOTHING, _END = 1, 2, 3, 4, 9
+
+
+@dataclass(frozen=True)
+class Region:
+    """A part of the machine's memory that holds an image."""
+
+    address: int
+    size: int
+    """Bytes of the image."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes of memory that the machine has for it: whole mebibytes."""
+        return -(-self.size // _MIB) * _MIB
+
+
+def tree_with_region(qemu: Qemu, machine: str, cpu: str, memory: int, region: Region) -> Path:
+    """The device tree of a machine with a region for an image, from the cache.
+
+    :param machine: its type, with properties.
+    :param cpu: the model of its processor.
+    :param memory: bytes that the guest uses.
+    :raises LabError: when QEMU does not give the tree of this machine.
+    """
+    total = memory + region.memory
+    key = digest_of("1", qemu.digest(), machine, cpu, str(total), hex(region.address), str(region.size))
+
+    def make(folder: Path) -> None:
+        (folder / _NAME).write_bytes(with_region(_own_tree(qemu, machine, cpu, total), region))
+
+    return entry("device-trees", key, make) / _NAME
+
+
+def _own_tree(qemu: Qemu, machine: str, cpu: str, memory: int) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="firstlight-tree-") as folder:
+        file = Path(folder) / "own.dtb"
+        # The seeds in it are replaced at the start of each boot, by those that the recipe's seed gives.
+        words = ["-machine", f"{machine},dumpdtb={file}", "-cpu", cpu, "-smp", "1", "-m", f"{memory // _MIB}M"]
+        run = run_tool([str(qemu.path), *words, "-nodefaults", "-no-user-config", "-display", "none", "-seed", "1"])
+        if run.returncode != 0 or not file.is_file():
+            raise LabError(
+                f"QEMU does not show the device tree of `{machine}`: {failure_text(run)}",
+                where=str(qemu.path),
+                hint="boot without `--rootfs`: put the files into an initramfs",
+            )
+        return file.read_bytes()
+
+
+def with_region(tree: bytes, region: Region) -> bytes:
+    """A device tree, flattened, with a node for persistent memory that begins at an address.
+
+    :param tree: with addresses and sizes of two cells each below its root.
+    :raises LabError: for bytes that are no device tree.
+
+    >>> with_region(b"no tree", Region(0x6000_0000, 4096))
+    Traceback (most recent call last):
+    firstlight.errors.LabError: this is no device tree
+    """
+    if len(tree) < 40 or struct.unpack(">I", tree[:4]) != (_MAGIC,):
+        raise LabError("this is no device tree")
+    _, _, at, texts_at, reserved_at, version, compatible, processor, texts_size, size = struct.unpack(">10I", tree[:40])
+    nodes, texts = tree[at : at + size], tree[texts_at : texts_at + texts_size]
+    end = _end_of_root(nodes)
+    names = {}
+    for name in (b"compatible", b"reg", b"volatile"):
+        names[name] = len(texts)
+        texts += name + b"\0"
+    node = struct.pack(">I", _BEGIN_NODE) + _padded(f"pmem@{region.address:x}".encode() + b"\0")
+    for name, value in (
+        (b"compatible", b"pmem-region\0"),
+        (b"reg", struct.pack(">QQ", region.address, region.memory)),
+        # Nothing in it outlives the boot.
+        (b"volatile", b""),
+    ):
+        node += struct.pack(">III", _PROPERTY, len(value), names[name]) + _padded(value)
+    nodes = nodes[:end] + node + struct.pack(">I", _END_NODE) + nodes[end:]
+    reserved = _reserved(tree[reserved_at:])
+    at = 40 + len(reserved)
+    total = at + len(nodes) + len(texts)
+    header = (_MAGIC, total, at, at + len(nodes), 40, version, compatible, processor, len(texts), len(nodes))
+    return struct.pack(">10I", *header) + reserved + nodes + texts
+
+
+def _padded(value: bytes) -> bytes:
+    return value + bytes(-len(value) % 4)
+
+
+def _reserved(entries: bytes) -> bytes:
+    """The list of reserved memory, up to the pair of zeros that ends it."""
+    end = next(at for at in range(0, len(entries), 16) if entries[at : at + 16] == bytes(16))
+    return entries[: end + 16]
+
+
+def _end_of_root(nodes: bytes) -> int:
+    """Where the root node ends: all of its properties and nodes stand in front of that."""
+    at = depth = 0
+    while True:
+        (token,) = struct.unpack_from(">I", nodes, at)
+        start, at = at, at + 4
+        if token == _BEGIN_NODE:
+            depth += 1
+            name = nodes.index(b"\0", at) + 1
+            at = name + -name % 4
+        elif token == _PROPERTY:
+            (length,) = struct.unpack_from(">I", nodes, at)
+            at += 8 + length + -length % 4
+        elif token == _END_NODE:
+            depth -= 1
+            if depth == 0:
+                return start
+        elif token != _NOTHING:
+            raise LabError("this is no device tree")
