@@ -164,6 +164,8 @@ def test_no_tuning_and_a_damaged_one_are_named(directory: Path, tmp_path: Path) 
     [
         (["--budget", "0"], "a budget of 0 boots measures nothing"),
         (["--goal", "login"], "there is no `login`"),
+        (["--smallest"], "features and the source of the kernel are for a search"),
+        (["--allow", "kconfig", "--keep", "ext5"], "there is no feature `ext5`"),
         (["--allow", "cmdline,bios"], "there is no `bios`"),
     ],
 )

@@ -86,6 +86,11 @@ def tune(
     )
     if builds < 1:
         raise UsageError("a budget of 0 builds finds no kernel", where="--builds", hint="give at least 1")
+    if (keep or smallest or kernel_source is not None) and Layer.KCONFIG not in request.allow:
+        raise UsageError(
+            "features and the source of the kernel are for a search of its configuration",
+            where="--allow", hint="add `kconfig` to it",
+        )  # fmt: skip
     kept_features(keep, smallest)
     options = _options(recipe, trust=trust)
     with progress_of(progress) as shown:

@@ -142,7 +142,8 @@ def _kernel(bench: Bench, boot: Boot, inputs: Inputs, file: RemedyFile, request:
 
     source = request.kernel.source
     builder = KernelTree(source, None if source is None else state_of_tree(source), bench.progress)
-    fragments = [each for each in file.remedy if each.layer is Layer.KCONFIG]
+    found = found_remedies(boot, file.remedy) if request.explained else []
+    fragments = [each for each in (*file.remedy, *found) if each.layer is Layer.KCONFIG]
     return find_kernel(
         boot,
         inputs.kernel.config,
