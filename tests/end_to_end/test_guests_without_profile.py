@@ -1,5 +1,4 @@
-"""Boots of architectures without a profile are equal each time, on a loaded host too: the minimal guest on the
-distribution's kernel."""
+"""Boots without a profile are equal each time, on a loaded host too: the minimal guest on the distribution's kernel."""
 
 from __future__ import annotations
 

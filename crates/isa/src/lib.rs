@@ -31,6 +31,7 @@ pub use self::{
     isa::Isa,
     isa::ThunkSection,
     linked::Linked,
+    riscv64::Riscv64,
     userspace::{Area, CallNumber, DirectMap, KernelTable, PageArray, Paging, RegisterFile, Userspace},
     x86_64::X86_64,
 };

@@ -130,6 +130,13 @@ pub extern "C" fn on_return_site<I: Isa>(cpu: u32, data: *mut c_void) {
     session.tracker.returned_linked(link, if function == NO_SITE { UNKNOWN } else { function }, now);
 }
 
+/// A block of the kernel's image without a symbol.
+pub extern "C" fn on_nameless<I: Isa>(cpu: u32, _data: *mut c_void) {
+    if let Some(session) = session::<I>(cpu) {
+        session.tracker.nameless_linked();
+    }
+}
+
 /// A block of kernel code without a symbol.
 pub extern "C" fn on_unknown<I: Isa>(cpu: u32, data: *mut c_void) {
     let (Some(session), Some(linked)) = (session::<I>(cpu), I::LINKED) else { return };

@@ -89,7 +89,11 @@ fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, add
     }
     let is_visible = session.clock.is_ready() && session.linkage.find(CPU, linked);
     if let Some(mapped) = session.low_code(address).filter(|_| is_visible) {
-        kernel(session, &Code { block, address, mapped, length });
+        return kernel(session, &Code { block, address, mapped, length });
+    }
+    // Such as the code of riscv64 that is linked to run at any address.
+    if session.image_offset.is_some_and(|offset| session.symbols.in_image(address.wrapping_add(offset))) {
+        session.api.on_block(block, linked::on_nameless::<I>, 0);
     }
 }
 
@@ -181,7 +185,11 @@ fn begin<I: Isa>(session: &Session<I>, code: &Code, found: Option<(u32, Extent)>
     let Some((function, extent)) = found else {
         // Nameless code of the image itself belongs to what jumped there (`.altinstr_aux`), and a jump through a register
         // is no more than a detour of a call (the thunks of indirect target selection).
-        if session.symbols.in_image(code.mapped) || is_detour(session, code) {
+        let is_own = session.symbols.in_image(code.mapped);
+        if is_own && I::LINKED.is_some() {
+            session.api.on_block(code.block, linked::on_nameless::<I>, 0);
+        }
+        if is_own || is_detour(session, code) {
             return;
         }
         let callback = if I::LINKED.is_some() { linked::on_unknown::<I> } else { on_unknown::<I> };

@@ -202,6 +202,12 @@ impl<I: Isa> Tracker<I> {
         }
     }
 
+    /// Code of the kernel's image without a symbol is about to be executed. It belongs to what called it, and no entry shows
+    /// the return address of that call.
+    pub fn nameless_linked(&mut self) {
+        self.pending = None;
+    }
+
     /// The function that switches tasks has been entered.
     pub fn switches(&mut self) {
         self.switching = true;

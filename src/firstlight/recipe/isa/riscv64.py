@@ -57,7 +57,6 @@ RISCV64 = Architecture(
     audited=AuditedProcessors(full=("rv64",), quick=("rv64",), stuffed=()),
     firmware_package="qemu-system-data",
     distribution_release="trixie",
-    has_profile=False,
     has_root_images=False,
     has_kernel_roots=False,
 )

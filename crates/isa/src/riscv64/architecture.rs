@@ -1,0 +1,119 @@
+//! The architecture of RISC-V with registers of 64 bits.
+
+use super::{instruction, symbols};
+use crate::{Class, Flow, Isa, Linked, RegisterFile, ThunkSection};
+
+/// The architecture of RISC-V with registers of 64 bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Riscv64;
+
+/// What the head of an uncompressed image has at its offset 0x38 (`Documentation/arch/riscv/boot-image-header.rst`).
+const IMAGE_SIGN: (usize, &[u8]) = (0x38, b"RSC\x05");
+
+// QEMU keeps the thirty-two registers side by side (`CPURISCVState.gpr`, `target/riscv/cpu.h`), and the debugger numbers them
+// alike (`target/riscv/gdbstub.c`). Calls: RISC-V ABIs Specification, "Integer Calling Convention".
+const LINKED: Linked = Linked {
+    registers: RegisterFile {
+        read: &[c"riscv_cpu_gdb_read_register"],
+        order: &[
+            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+            29, 30, 31,
+        ],
+        stack_pointer: 2,
+        arguments: [10, 11, 12, 13, 14, 15],
+        result: 10,
+    },
+    link: 1,
+    // `__switch_to(prev, next)`, arch/riscv/kernel/entry.S.
+    tasks: (10, 11),
+    call_bytes: &[4, 2],
+    // drivers/tty/serial/8250/8250_port.c.
+    console: &["mem_serial_out", "mem32_serial_out"],
+    head_bytes: 64,
+};
+
+impl Isa for Riscv64 {
+    const NAME: &'static str = "riscv64";
+
+    const LONGEST_INSTRUCTION: u64 = 4;
+    const MARK_BYTES: usize = 4;
+    // A `lpad`.
+    const LANDING_PAD_BYTES: u64 = 4;
+
+    const ENTRY_BOUNDS: (&'static str, &'static str) = ("__entry_text_start", "__entry_text_end");
+    const THUNKS: &'static [ThunkSection] = &[];
+    const PADDING: &'static [&'static str] = &["__pfx_", "__cfi_"];
+    const PADDING_BYTES: u64 = 64;
+    const WAYS_OUT: &'static [&'static str] = &["syscall_exit_to_user_mode", "irqentry_exit_to_user_mode"];
+    // The running task stands in the register `tp`.
+    const CURRENT_TASK: &'static [&'static str] = &[];
+
+    // `THREAD_SIZE`, `IRQ_STACK_SIZE`.
+    const STACK_BYTES: u64 = 16 * 1024;
+    const SWITCH_FRAME_BYTES: u64 = 0;
+    const RETURN_SLOT_BYTES: u64 = 0;
+
+    // With addresses of 57 bits: other kernels have a smaller half, which lies in this one.
+    const KERNEL_HALF: u64 = 0xff00_0000_0000_0000;
+    const IMAGE_OFFSET: Option<u64> = None;
+    const IMAGE_ENTRY: &'static [&'static str] = &["_start_kernel"];
+    const DECOMPRESSOR: Option<u64> = None;
+
+    const LINKED: Option<&'static Linked> = Some(&LINKED);
+
+    fn flow(bytes: &[u8], address: u64) -> Flow {
+        instruction::flow(bytes, address)
+    }
+
+    fn runs_through(bytes: &[u8]) -> bool {
+        instruction::runs_through(bytes)
+    }
+
+    fn class(symbol: &str) -> Option<Class> {
+        symbols::class(symbol)
+    }
+
+    fn is_kernel_code(address: u64) -> bool {
+        address >= Self::KERNEL_HALF
+    }
+
+    // The first instruction of an image, or the second one where the first is a sign of an EFI program, jumps to its entry.
+    fn image_entry(head: &[u8], address: u64) -> Option<u64> {
+        let (at, sign) = IMAGE_SIGN;
+        if head.get(at..at + sign.len()) != Some(sign) {
+            return None;
+        }
+        [0, 2].into_iter().find_map(|at| match instruction::flow(head.get(at..)?, address + at as u64) {
+            Flow::Jump(target) => Some(target),
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(code: [u8; 6]) -> Vec<u8> {
+        let mut head = vec![0; 64];
+        head[..6].copy_from_slice(&code);
+        head[0x38..0x3c].copy_from_slice(b"RSC\x05");
+        head
+    }
+
+    #[test]
+    fn the_head_of_an_image_shows_its_entry() {
+        // `c.li s4, -13`, which is `MZ` too; `j .+0x100`.
+        let efi = head([0x4d, 0x5a, 0x6f, 0x00, 0x00, 0x10]);
+        assert_eq!(Riscv64::image_entry(&efi, 0x8020_0000), Some(0x8020_0102));
+        let plain = head([0x6f, 0x00, 0x00, 0x10, 0, 0]);
+        assert_eq!(Riscv64::image_entry(&plain, 0x8020_0000), Some(0x8020_0100));
+    }
+
+    #[test]
+    fn other_code_is_no_image() {
+        assert_eq!(Riscv64::image_entry(&[0; 64], 0x8020_0000), None);
+        assert_eq!(Riscv64::image_entry(&head([0; 6])[..0x3a], 0x8020_0000), None);
+        assert_eq!(Riscv64::image_entry(&head([0; 6]), 0x8020_0000), None);
+    }
+}
