@@ -110,6 +110,7 @@ class FormatName(StrEnum):
     BOOTCHART_PROCESSES = "bootchart-processes"
     BOOTCHART_ACCOUNTING = "bootchart-accounting"
     BOOTCHART_SVG = "bootchart-svg"
+    VCD = "vcd"
     BOOTSTAGE = "bootstage"
     LOADER_STAGES = "loader-stages"
     FPDT = "fpdt"

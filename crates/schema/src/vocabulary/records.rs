@@ -109,6 +109,7 @@ names! {
         BootchartProcesses = "bootchart-processes": "a bootchart list of processes (`cmdline2.log`, `paternity.log`)",
         BootchartAccounting = "bootchart-accounting": "the kernel's process accounting (`kernel_pacct`)",
         BootchartSvg = "bootchart-svg": "the SVG of systemd-bootchart",
+        Vcd = "vcd": "a value change dump of a logic analyser (sigrok)",
         Bootstage = "bootstage": "U-Boot's bootstage report",
         LoaderStages = "loader-stages": "times of boot loaders (TegraBoot, Qualcomm SBL, Slim Bootloader)",
         Fpdt = "fpdt": "the firmware's times (ACPI FPDT)",
