@@ -226,6 +226,9 @@ def test_a_root_file_system_in_memory_is_mounted_and_equal_each_time(root: Path,
     assert hashlib.md5((root / "bin/busybox").read_bytes()).hexdigest() in console
     assert {name for name, invariant in first.manifest.invariants.items() if not invariant.holds} == set()
     assert "/bin/sh /sbin/init" in first.processes()["arguments"].to_list()
+    modules = first.functions().filter(pl.col("module").is_not_null())
+    assert {"of_pmem", "nd_pmem", "libnvdimm"} <= set(modules["module"])
+    assert "pmem_submit_bio" in modules["function"].to_list()
     assert set(first.manifest.digests) >= {"image", "device tree"}
     untouched = ["raw/console.log", "raw/report.bin"]
     files = [file.name for file in (tmp_path / "a.boot").glob("*.parquet")] + ["manifest.json", *untouched]

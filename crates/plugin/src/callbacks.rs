@@ -75,6 +75,7 @@ pub extern "C" fn on_probed<I: Isa>(cpu: u32, data: *mut c_void) {
     let Some(session) = session::<I>(cpu) else { return };
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
+    session.given_module(function);
     if let Some(probe) = session.processes.as_ref().and_then(|processes| processes.probe(function)) {
         session.probed(probe, now);
     }

@@ -56,6 +56,12 @@ impl Linkage {
         self.registers.is_some()
     }
 
+    /// The first argument of the function that is about to be executed.
+    pub fn argument(&self, linked: &Linked) -> u64 {
+        let [first, ..] = linked.registers.arguments;
+        self.register(first)
+    }
+
     #[inline]
     fn register(&self, place: usize) -> u64 {
         self.registers.as_ref().map_or(0, |registers| registers.get(place))

@@ -11,7 +11,7 @@ use crate::processes::{Probe, Processes};
 use crate::status::{Status, StatusFile};
 use firstlight_isa::Isa;
 use firstlight_profile::code::Memory as _;
-use firstlight_profile::code::{LoadedCode, Shape};
+use firstlight_profile::code::{LoadedCode, Shape, GIVEN_MODULE};
 use firstlight_profile::initcall_table::initcalls;
 use firstlight_profile::recording::State;
 use firstlight_profile::symbols::{class_in_module, Extent};
@@ -60,6 +60,8 @@ pub struct Session<I: Isa> {
     /// Nothing before it was looked for; nothing in it where it cannot be read.
     names: Option<Option<TaskNames<I>>>,
     loaded: LoadedCode,
+    /// The function that is given modules, where no symbol says where the kernel's list of them begins.
+    given_module: Option<u32>,
     mapped: Option<Mapped<I>>,
     /// Nothing where processes are not followed, or no longer.
     pub processes: Option<Processes<I>>,
@@ -106,6 +108,7 @@ impl<I: Isa> Session<I> {
                 asks,
                 processes: Self::processes(&symbols, &mut tracker, config.user_functions),
                 names: None,
+                given_module: Self::function_with_module(&symbols),
                 loaded: LoadedCode::new(&symbols),
                 mapped: None,
                 image_offset: I::IMAGE_OFFSET,
@@ -155,6 +158,11 @@ impl<I: Isa> Session<I> {
         Ok((api, clock, symbols, tracker, console, asks.map_err(ConfigError::Asks)?))
     }
 
+    fn function_with_module(symbols: &SymbolTable<I>) -> Option<u32> {
+        let is_needed = I::LINKED.is_some() && LoadedCode::new(symbols).lacks_modules();
+        GIVEN_MODULE.iter().filter(|_| is_needed).find_map(|name| symbols.function(name))
+    }
+
     fn processes(symbols: &SymbolTable<I>, tracker: &mut Tracker<I>, wants_code: bool) -> Option<Processes<I>> {
         if wants_code {
             tracker.follow_user_code();
@@ -182,9 +190,20 @@ impl<I: Isa> Session<I> {
         }
     }
 
-    /// Whether something of processes is seen where this function begins.
+    /// Whether something of processes or of modules is seen where this function begins.
     pub fn is_probed(&self, function: u32) -> bool {
-        self.processes.as_ref().is_some_and(|processes| processes.probe(function).is_some())
+        self.given_module == Some(function)
+            || self.processes.as_ref().is_some_and(|processes| processes.probe(function).is_some())
+    }
+
+    /// A function that is given a module was entered: the kernel's list of modules is found by it.
+    pub fn given_module(&mut self, function: u32) {
+        let Some(linked) = I::LINKED.filter(|_| self.given_module == Some(function)) else { return };
+        let mapped = self.mapped();
+        let Some((memory, offset)) = mapped.zip(self.image_offset) else { return };
+        let Some(image) = &self.image else { return };
+        let image = image.start.wrapping_add(offset)..image.end.wrapping_add(offset);
+        self.loaded.given(self.linkage.argument(linked), &image, &memory);
     }
 
     /// Whether a person asks about this function.

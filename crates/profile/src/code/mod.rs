@@ -22,6 +22,10 @@ use std::ops::Range;
 
 const PAGE_BYTES: u64 = 4096;
 
+/// Functions that are given a module, which is in the list by then, before any of its code runs (kernel/module/strict_rwx.c, main.c);
+/// the first that exists counts.
+pub const GIVEN_MODULE: [&str; 4] = ["module_enable_x", "module_enable_text_rox", "module_enable_ro", "do_init_module"];
+
 /// How code with a name is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
@@ -103,6 +107,22 @@ impl LoadedCode {
     /// Nothing yet, of a kernel with these symbols.
     pub fn new<I: Isa>(symbols: &SymbolTable<I>) -> Self {
         Self { heads: LIST_HEADS.map(|name| symbols.address(name)), ..Self::default() }
+    }
+
+    /// A function was given this module, which is in the kernel's list: where no symbol says where that list begins, its links do. Its
+    /// head is the only one of them that lies in the kernel's image.
+    pub fn given(&mut self, module: u64, image: &Range<u64>, memory: &impl Memory) {
+        let [modules, ..] = &mut self.heads;
+        if modules.is_none() {
+            let first = module.wrapping_add(modules::LINKS);
+            *modules = members(first, memory).into_iter().find(|node| image.contains(node));
+        }
+    }
+
+    /// Whether it is not known where the kernel's list of modules begins.
+    pub fn lacks_modules(&self) -> bool {
+        let [modules, ..] = self.heads;
+        modules.is_none()
     }
 
     /// What the code at `address` is called, if the kernel knows. To be asked when the code is about to be executed, in

@@ -17,6 +17,8 @@ ffffffff82000400 D kprobe_insn_slots
 const MODULES: u64 = 0xffff_ffff_8200_0000;
 const PROGRAMS: u64 = 0xffff_ffff_8200_0100;
 const PACKS: u64 = 0xffff_ffff_8200_0200;
+/// Of the kernel's image, to which the heads of lists belong.
+const IMAGE: std::ops::Range<u64> = 0xffff_ffff_8000_0000..0xffff_ffff_9000_0000;
 const TRAMPOLINES: u64 = 0xffff_ffff_8200_0300;
 const SLOTS: u64 = 0xffff_ffff_8200_0400;
 const TEXT: u64 = 0xffff_ffff_c000_0000;
@@ -169,6 +171,19 @@ fn functions_of_a_module_are_named_before_they_run() {
     assert_eq!(bounds, Some((TEXT..TEXT + 0x30, TEXT + 0x10)), "with its padding");
     assert_eq!(names(probe), function("nfit_probe", "nfit"));
     assert_eq!(names(code.at(TEXT + 0x40, &guest)), function("nfit_probe.cold", "nfit"));
+}
+
+#[test]
+fn without_a_symbol_the_list_of_modules_is_found_from_any_module_in_it() {
+    let guest = Guest::with_lists();
+    guest.load("nfit", &NFIT, two_layouts);
+    let mut code = LoadedCode::new(&SymbolTable::default());
+    assert!(code.lacks_modules());
+    code.given(0xffff_ffff_c00f_0000, &IMAGE, &guest);
+    assert!(code.lacks_modules(), "what is no module leads nowhere");
+    code.given(MODULE, &IMAGE, &guest);
+    assert!(!code.lacks_modules());
+    assert_eq!(names(code.at(INIT, &guest)), function("nfit_init", "nfit"));
 }
 
 #[test]
