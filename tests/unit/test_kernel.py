@@ -103,8 +103,9 @@ def uimage(processor: int, kind: int) -> bytes:
 
 
 def arm64_image(*, flags: int = 0xA) -> bytes:
-    """An Image for arm64 of 8 KiB that takes 16 MiB of memory, with one section of an EFI program."""
-    header = struct.pack("<2s6xQQQ24x4sI", b"MZ", 0, 16 << 20, flags, b"ARM\x64", 0x40)
+    """An Image for arm64 of 8 KiB that takes 16 MiB of memory, with one section of an EFI program. Its second
+    instruction jumps to its code."""
+    header = struct.pack("<2sxxIQQQ24x4sI", b"MZ", 0x1400_0100, 0, 16 << 20, flags, b"ARM\x64", 0x40)
     program = struct.pack("<4sHH12xHH", b"PE\0\0", 0xAA64, 1, 0, 0)
     section = struct.pack("<16xII16x", 0x1000, 0x1000)
     return (header + program + section).ljust(0x2000, b"\0")
@@ -166,6 +167,16 @@ def test_a_zimage_selects_32_bit_arm(tmp_path: Path) -> None:
         (arm_zimage()[:-1], "a truncated kernel: 8191 bytes of 8192"),
         (arm_zimage()[:0x30], "a truncated kernel: 48 bytes of a header of 52"),
         (b"\x7fELF\x01\x01\x01" + bytes(11) + b"\x28\x00" + bytes(100), "an ELF file for 32-bit arm"),
+        (
+            bytes(0x38) + b"ARM\x64" + bytes(4),
+            "no kernel for arm64: its header has the sign of one, and no jump to its code",
+        ),
+        (
+            (0x1400_0010).to_bytes(4, "little") + bytes(0x34) + b"ARM\x64" + bytes(4),
+            "a truncated kernel: 64 bytes of 68",
+        ),
+        # Backwards.
+        ((0x17FF_FFF0).to_bytes(4, "little") + bytes(0x34) + b"ARM\x64" + bytes(400), "no kernel for arm64"),
         (gzip.compress(bytes(0x38) + b"ARM\x64" + bytes(100), mtime=0), "a compressed kernel for arm64"),
         (gzip.compress(bytes(0x38) + b"RSC\x05" + bytes(1 << 24), mtime=0), "a compressed kernel for riscv64"),
         (gzip.compress(b"text", mtime=0), "a gzip file"),

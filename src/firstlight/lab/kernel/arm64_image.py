@@ -21,7 +21,8 @@ def read_image(head: bytes, size: int) -> Head:
     :param size: the file's size in bytes.
     :raises NotBootableError: when it is something else, is truncated, or has its bytes in the other order.
 
-    >>> read_image(bytes(0x38) + b"ARM\\x64" + bytes(4), 64).version is None
+    >>> jump = (0x1400_0010).to_bytes(4, "little")  # to 0x40, behind the header
+    >>> read_image(jump + bytes(0x34) + b"ARM\\x64" + bytes(8), 68).version is None
     True
     """
     if head[0x38:0x3C] != _MAGIC:
@@ -33,13 +34,30 @@ def read_image(head: bytes, size: int) -> Head:
     (flags,) = struct.unpack_from("<Q", head, 24)
     if flags & _BIG_ENDIAN:
         raise NotBootableError("a big-endian kernel for arm64", "build it without CONFIG_CPU_BIG_ENDIAN")
-    expected = end_of_sections(head)
+    entry = _entry(head)
+    if entry is None:
+        raise NotBootableError(
+            "no kernel for arm64: its header has the sign of one, and no jump to its code", "copy or build it again"
+        )
+    expected = max(end_of_sections(head), entry + 4)
     if size < expected:
         raise NotBootableError(
             f"a truncated kernel: {size} bytes of {expected} that its header announces", "copy or download it again"
         )
     # The text of the version lies somewhere in the image, without a pointer to it: `kernel.py` looks for it.
     return Head(None)
+
+
+def _entry(head: bytes) -> int | None:
+    """Where the code begins: what the first instruction jumps to, or the second where the first is the sign of an EFI
+    program (`arch/arm64/kernel/head.S`).
+    """
+    for at in (0, 4):
+        (word,) = struct.unpack_from("<I", head, at)
+        # `b`: 26 bits, in instructions, with a sign. Backwards lies nothing.
+        if word >> 26 == 0b000101 and not word >> 25 & 1:
+            return at + 4 * int(word & 0x1FF_FFFF)
+    return None
 
 
 def memory_of_image(head: bytes) -> int:

@@ -156,6 +156,20 @@ def _ask(program: str, *arguments: str) -> str:
     return answer.stdout.decode(errors="replace")
 
 
+def _newest_machine(program: str, wanted: str) -> str | None:
+    """The newest versioned type of the same machine that a QEMU has, which may have dropped the older ones."""
+    family = re.match(r"\S+?-(?=\d+\.\d)", wanted)
+    if family is None or shutil.which(program) is None:
+        return None
+    names = (words[0] for words in map(str.split, _ask(program, "-machine", "help").splitlines()) if words)
+    ages = [
+        (tuple(map(int, version.split("."))), name)
+        for name in names
+        if name.startswith(family[0]) and re.fullmatch(r"\d+(\.\d+)+", version := name.removeprefix(family[0]))
+    ]
+    return max(ages)[1] if ages else None
+
+
 _USAGE = UsageError.default_exit_code
 
 _LEFT_OUT = re.compile(r"TCG doesn't support requested feature: \S+?\.([\w.-]+) \[bit \d+\]")
@@ -196,6 +210,8 @@ def explain_rejection(log: str, command: Sequence[str] = ()) -> LabError:
         if text in log:
             name = f" `{given[option].split(',')[0]}`" if option in given else ""
             message, hint = f"QEMU does not know the {what}{name}", f"list them with `{program} {option} help`"
+            if option == "-machine" and (newest := _newest_machine(program, given.get(option, ""))) is not None:
+                hint = f"this QEMU has `{newest}`: record all boots of a comparison with `--machine {newest}`"
             return LabError(message, where=program, hint=hint, exit_code=_USAGE)
     if (feature := re.search(r"Property '\S+-cpu\.([^\s']+)' not found", log)) is not None:
         message = f"QEMU does not know the feature `{feature[1]}` of `--cpu {given.get('-cpu', '')}`"
