@@ -263,6 +263,6 @@ def test_a_command_of_the_minimal_guest_runs(tmp_path: Path) -> None:
 
 def test_a_kernel_of_another_architecture_is_named(tmp_path: Path) -> None:
     kernel = tmp_path / "Image"
-    kernel.write_bytes(bytes(0x38) + b"ARM\x64" + bytes(100))
+    kernel.write_bytes((0x1400_0010).to_bytes(4, "little") + bytes(0x34) + b"ARM\x64" + bytes(100))
     with pytest.raises(LabError, match="this is a kernel for aarch64, not for x86_64"):
         firstlight.record_with(RecordOptions(tmp_path / "a.boot", kernel=kernel, arch="amd64"))
