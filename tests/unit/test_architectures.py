@@ -17,6 +17,7 @@ import firstlight
 from firstlight.analysis.ledger.entries import ledger
 from firstlight.assets import asset_path
 from firstlight.errors import LabError, UsageError
+from firstlight.lab.host.package_manager import install_hint
 from firstlight.lab.kernel import kernel as kernels
 from firstlight.lab.kernel.image_header import Head, NotBootableError
 from firstlight.lab.kernel.kernel import architecture_of_kernel, open_kernel
@@ -161,7 +162,7 @@ def test_a_module_is_all_that_an_architecture_needs(other: isa.Architecture) -> 
     assert ledger("other").entries == ()
     with pytest.raises(LabError) as missing:
         find_qemu(dataclasses.replace(other, qemu_binary="qemu-system-absent"))
-    assert missing.value.hint == "install it with `apt-get install qemu-system-misc`"
+    assert missing.value.hint == install_hint("qemu-system-misc")
 
 
 def test_a_kernel_selects_its_architecture(other: isa.Architecture, kernel: Path) -> None:

@@ -10,21 +10,35 @@ from answers import data_of_answer
 from firstlight.cli.main import run
 from firstlight.lab import doctor
 from firstlight.lab.doctor import Check, exact_possible, examine, install_command
+from firstlight.lab.host import package_manager
 
 
 @pytest.fixture
 def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine that has nothing but apt, whose cache is empty, and whose user is not root."""
+    """A Debian that has nothing but apt, whose cache is empty, and whose user is not root."""
     programs = tmp_path / "bin"
     programs.mkdir()
-    (programs / "apt-get").write_text("#!/bin/sh\nexit 1\n")
-    (programs / "apt-get").chmod(0o755)
+    add_program(programs, "apt-get")
+    system(tmp_path, monkeypatch, 'ID=debian\nNAME="Debian GNU/Linux"\n')
     monkeypatch.setenv("PATH", str(programs))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(doctor, "_SYSTEM_PATHS", ())
     monkeypatch.setattr(doctor, "_KVM", tmp_path / "kvm")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     return tmp_path
+
+
+def add_program(programs: Path, name: str) -> None:
+    (programs / name).write_text("#!/bin/sh\nexit 1\n")
+    (programs / name).chmod(0o755)
+
+
+def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str | None) -> None:
+    """Let the machine's os-release have this text."""
+    path = tmp_path / "os-release"
+    if release is not None:
+        path.write_text(release, encoding="utf-8")
+    monkeypatch.setattr(package_manager, "OS_RELEASE", (path, tmp_path / "usr-lib-os-release"))
 
 
 def states(checks: list[Check]) -> dict[str, str]:
@@ -41,6 +55,69 @@ def test_a_bare_machine_lacks_everything_and_one_command_adds_it(bare_machine: P
         "sudo apt-get install -y busybox-static chromium cpio e2fsprogs fakeroot mmdebstrap qemu-system-arm "
         "qemu-system-misc qemu-system-x86 zstd"
     )
+
+
+@pytest.mark.parametrize(
+    ("program", "release", "command"),
+    [
+        (
+            "dnf",
+            'NAME="Fedora Linux"\nVERSION="41 (Workstation Edition)"\nID=fedora\nPLATFORM_ID="platform:f41"\n',
+            "sudo dnf install -y busybox chromium cpio e2fsprogs fakeroot mmdebstrap qemu-system-aarch64 "
+            "qemu-system-x86 zstd",
+        ),
+        (
+            "dnf",
+            'ID="rocky"\nID_LIKE="rhel centos fedora"\n',
+            "sudo dnf install -y busybox chromium cpio e2fsprogs fakeroot mmdebstrap qemu-system-aarch64 "
+            "qemu-system-x86 zstd",
+        ),
+        (
+            "pacman",
+            'NAME="EndeavourOS"\nID="endeavouros"\nID_LIKE="arch"\n',
+            "sudo pacman -S --needed busybox chromium cpio e2fsprogs fakeroot qemu-system-aarch64 qemu-system-x86 zstd",
+        ),
+        (
+            "zypper",
+            'ID="opensuse-tumbleweed"\nID_LIKE="opensuse suse"\n',
+            "sudo zypper install -y busybox-static chromium cpio e2fsprogs fakeroot qemu-arm qemu-x86 zstd",
+        ),
+        (
+            "apk",
+            'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.22.0\n',
+            "sudo apk add busybox-static chromium cpio e2fsprogs fakeroot qemu-system-aarch64 qemu-system-x86_64 zstd",
+        ),
+        (
+            "nix-shell",
+            'ANSI_COLOR="0;38;2;126;186;228"\nID=nixos\nVERSION_ID="25.05"\n',
+            "nix-shell -p chromium cpio e2fsprogs fakeroot mmdebstrap pkgsStatic.busybox qemu zstd",
+        ),
+    ],
+    ids=["fedora", "rocky", "endeavouros", "tumbleweed", "alpine", "nixos"],
+)
+def test_each_distribution_gets_the_command_of_its_own(
+    program: str, release: str, command: str, bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Debian's own is there, too, as on machines that build packages for it.
+    add_program(bare_machine / "bin", program)
+    system(bare_machine, monkeypatch, release)
+    checks = examine()
+    assert install_command(checks) == command
+    lacks = [check.remedy for check in checks if check.name == "mmdebstrap"]
+    assert lacks == [None if "mmdebstrap" in command else f"{program} has none: install what Debian has in the "
+                     "package `mmdebstrap`"]  # fmt: skip
+
+
+@pytest.mark.parametrize("release", [None, "", "ID=unheard-of\n", "\x00\xff=\nID='open"])
+def test_a_machine_of_an_unknown_distribution_gets_the_command_of_what_it_has(
+    release: str | None, bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (bare_machine / "bin" / "apt-get").unlink()
+    (bare_machine / "os-release").unlink()
+    system(bare_machine, monkeypatch, release)
+    assert install_command(examine()) is None
+    add_program(bare_machine / "bin", "apk")
+    assert (install_command(examine()) or "").startswith("sudo apk add ")
 
 
 def test_a_machine_without_apt_gets_no_command(bare_machine: Path) -> None:

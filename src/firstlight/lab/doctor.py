@@ -14,6 +14,7 @@ from firstlight.cache import cache_dir
 from firstlight.errors import LabError
 from firstlight.lab.host.landlock import version
 from firstlight.lab.host.package_cache import known_file
+from firstlight.lab.host.package_manager import install_hint, package_manager
 from firstlight.lab.qemu.confinement import SWITCH, files_are_confined
 from firstlight.lab.qemu.emulator import find_qemu, require_firmware, require_plugins
 from firstlight.recipe.isa import DEFAULT, Architecture, architectures
@@ -86,16 +87,16 @@ def exact_possible(checks: Sequence[Check]) -> bool:
 
 
 def install_command(checks: Sequence[Check]) -> str | None:
-    """The one command that adds every package that is missing; none when nothing is, or there is no apt.
+    """The one command that adds every package that is missing, of the machine's own package manager; none when nothing
+    is missing, or the machine has no package manager that Firstlight knows.
 
     >>> command = install_command([Check("QEMU", "missing", "", package="qemu-system-x86")])
-    >>> command is None or command.endswith("apt-get install -y qemu-system-x86")
+    >>> command is None or "qemu" in command
     True
     """
-    packages = sorted({check.package for check in checks if check.state == "missing" and check.package is not None})
-    if not packages or shutil.which("apt-get") is None:
-        return None
-    return f"{'' if os.geteuid() == 0 else 'sudo '}apt-get install -y {' '.join(packages)}"
+    packages = {check.package for check in checks if check.state == "missing" and check.package is not None}
+    manager = package_manager()
+    return manager.command(packages) if manager is not None else None
 
 
 def _qemu(path: Path | None) -> Check:
@@ -184,9 +185,16 @@ def _programs() -> Iterator[Check]:
     for program, package, purpose in _PROGRAMS:
         found = shutil.which(program, path=path)
         if found is None:
-            yield Check(program, "missing", f"for {purpose}", program == "busybox", package)
+            yield Check(program, "missing", f"for {purpose}", program == "busybox", package, _by_hand(package))
         else:
             yield Check(program, "ok", f"{found}, for {purpose}")
+
+
+def _by_hand(package: str | None) -> str | None:
+    """What to do about a package that the machine's package manager does not have."""
+    manager = package_manager()
+    known = package is None or manager is None or manager.command([package]) is not None
+    return None if known else f"{manager.program if manager else ''} has none: {install_hint(str(package))}"
 
 
 def _kernel() -> Check:

@@ -97,7 +97,7 @@ def check_tools() -> None:
         names = " ".join(dict.fromkeys(missing))
         raise LabError(
             f"to build a kernel, these packages are missing: {names}",
-            hint=f"install them: `apt-get install --no-install-recommends {names}`",
+            hint=f"install them, on Debian with `apt-get install --no-install-recommends {names}`",
         )
 
 

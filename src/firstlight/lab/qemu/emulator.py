@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from firstlight.errors import MISSING_INPUT, LabError, UsageError
+from firstlight.lab.host.package_manager import install_hint
 from firstlight.recipe.isa import DEFAULT, Architecture
 
 OLDEST = (7, 2)
@@ -143,7 +144,7 @@ def require_firmware(qemu: Qemu, architecture: Architecture, machine: str, befor
 
 
 def _install(architecture: Architecture) -> str:
-    return f"install it with `apt-get install {architecture.qemu_package}`"
+    return install_hint(architecture.qemu_package)
 
 
 def _ask(program: str, *arguments: str) -> str:

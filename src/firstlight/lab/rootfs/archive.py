@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from firstlight.errors import LabError
+from firstlight.lab.host.package_manager import install_hint
 from firstlight.zstd import ZstdError, ZstdFile
 
 #: How a compressed archive begins, and what opens it.
@@ -89,7 +90,7 @@ def unpack(path: Path, folder: Path, prefix: Sequence[str] = ()) -> None:
     :raises LabError: when it cannot be unpacked.
     """
     if (tar := shutil.which("tar")) is None:
-        raise LabError("`tar` is missing", hint="install it: `apt install tar`")
+        raise LabError("`tar` is missing", hint=install_hint("tar"))
     options = ["--numeric-owner", "--same-owner", "--same-permissions", "--delay-directory-restore", "--xattrs"]
     # Without the pattern only user.* is set; file capabilities live in security.*.
     options += ["--xattrs-include=*"] if os.geteuid() == 0 else []

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from firstlight.errors import LabError
+from firstlight.lab.host.package_manager import install_hint
 from firstlight.lab.rootfs.cramfs import write_cramfs
 from firstlight.lab.rootfs.ext4 import EPOCH, make_image, measure
 from firstlight.lab.rootfs.filesystems import ERASE_SIZE, SUMMARY, RootFormat
@@ -60,9 +61,7 @@ def check_tools(form: RootFormat) -> None:
     for name, package in form.tools:
         found = _faketime() if name.startswith("lib") else _which(name)
         if found is None:
-            raise LabError(
-                f"`{name}` is missing, of the package {package}", hint=f"install it: `apt install {package}`"
-            )
+            raise LabError(f"`{name}` is missing, of the package {package}", hint=install_hint(package))
 
 
 def tool_versions(form: RootFormat) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from firstlight.errors import LabError
 from firstlight.lab.host.package_cache import Package, unpacked_file
+from firstlight.lab.host.package_manager import install_hint
 from firstlight.lab.rootfs.elf import INTERPRETER, segments
 from firstlight.recipe.isa import DEFAULT, Architecture
 
-_HINT = "install it: `apt install busybox-static`"
 _PACKAGE = "busybox-static"
 _KIND = "busybox"
 
@@ -30,7 +30,7 @@ def static_busybox(architecture: Architecture = DEFAULT) -> Path:
     if found is None and architecture is not DEFAULT:
         return _checked(unpacked_file(_KIND, _package(architecture), f"{_PACKAGE}:{architecture.distribution_name}"))
     if found is None:
-        raise LabError("busybox is missing", hint=_HINT)
+        raise LabError("busybox is missing", hint=install_hint(_PACKAGE))
     return _checked(Path(found))
 
 
@@ -52,7 +52,9 @@ def _head(path: Path) -> bytes:
 
 def _checked(path: Path) -> Path:
     if not _is_static(path.read_bytes()):
-        raise LabError("this busybox needs libraries, which an initramfs lacks", where=str(path), hint=_HINT)
+        raise LabError(
+            "this busybox needs libraries, which an initramfs lacks", where=str(path), hint=install_hint(_PACKAGE)
+        )
     return path
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import shutil
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 from firstlight.cache import digest_of, entry, place
 from firstlight.errors import LabError
 from firstlight.lab.host.foreign_programs import foreign_command
+from firstlight.lab.host.package_manager import install_hint, os_release
 from firstlight.lab.host.tools import run_tool
 from firstlight.lab.rootfs.ext4 import EPOCH
 from firstlight.recipe.isa import DEFAULT, Architecture
@@ -75,7 +75,7 @@ def debian_tar(more: Sequence[str] = (), architecture: Architecture = DEFAULT) -
 
 def _make(folder: Path, more: Sequence[str], architecture: Architecture) -> None:
     if (mmdebstrap := shutil.which("mmdebstrap")) is None:
-        raise LabError("`mmdebstrap` is missing", hint="install it: `apt install mmdebstrap`")
+        raise LabError("`mmdebstrap` is missing", hint=install_hint("mmdebstrap"))
     options = ["--variant=minbase", f"--include={','.join([*_PACKAGES, *more])}", "--skip=cleanup/reproducible"]
     kind = _suite()
     if architecture is not DEFAULT:
@@ -97,13 +97,13 @@ def _make(folder: Path, more: Sequence[str], architecture: Architecture) -> None
 
 def _suite() -> str:
     """The host's own suite when the host is a Debian, else the present stable one."""
-    system = _os_release()
+    system = os_release()
     return system.get("VERSION_CODENAME", "stable") if system.get("ID") == "debian" else "stable"
 
 
 def _mirrors() -> list[str]:
     """The mirrors of Debian that the host uses, as lines for mmdebstrap; none when the host knows none."""
-    if shutil.which("apt-get") is None or _os_release().get("ID") != "debian":
+    if shutil.which("apt-get") is None or os_release().get("ID") != "debian":
         return []
     form = "$(ORIGIN)|$(CODENAME)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
     command = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
@@ -123,10 +123,3 @@ def _own_mirrors(targets: str, suite: str) -> Iterator[str]:
         own = re.fullmatch(rf"{re.escape(suite)}(-updates|-security)?", codename)
         if origin == "Debian" and own and source.endswith(" main"):
             yield source
-
-
-def _os_release() -> dict[str, str]:
-    try:
-        return platform.freedesktop_os_release()
-    except OSError:
-        return {}

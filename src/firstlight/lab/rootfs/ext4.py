@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from firstlight.errors import LabError
+from firstlight.lab.host.package_manager import install_hint
 from firstlight.lab.host.tools import failure_text, run_tool
 
 #: Every time that the image's maker would take from the clock: 2024-01-01T00:00:00 UTC, as the guest's own clock.
@@ -236,7 +237,7 @@ def tool(name: str) -> str:
     """
     path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
     if path is None:
-        raise LabError(f"`{name}` is missing", hint="install it: `apt install e2fsprogs`")
+        raise LabError(f"`{name}` is missing", hint=install_hint("e2fsprogs"))
     return path
 
 

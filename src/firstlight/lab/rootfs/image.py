@@ -13,6 +13,7 @@ from typing import Literal
 from firstlight.assets import asset_path
 from firstlight.cache import cache_dir, check_cached, digest_of, entry, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
+from firstlight.lab.host.package_manager import install_hint
 from firstlight.lab.rootfs.archive import check_archive, is_archive, unpack
 from firstlight.lab.rootfs.commands import add_to_userspace
 from firstlight.lab.rootfs.debian import debian_digest, debian_tar
@@ -191,7 +192,7 @@ def as_root(folder: Path) -> Sequence[str]:
     if os.geteuid() == 0:
         return ()
     if (fakeroot := shutil.which("fakeroot")) is None:
-        hint = "install fakeroot: `sudo apt install fakeroot`; or run as root"
+        hint = f"{install_hint('fakeroot')}; or run as root"
         raise LabError("the owners of a root file system cannot be kept without root or `fakeroot`", hint=hint)
     state = folder / "fakeroot"
     state.touch()

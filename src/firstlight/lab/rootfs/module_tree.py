@@ -11,6 +11,7 @@ from pathlib import Path
 from firstlight.cache import digest_of, file_digest
 from firstlight.errors import LabError
 from firstlight.lab.host.foreign_programs import foreign_command
+from firstlight.lab.host.package_manager import install_hint
 from firstlight.lab.host.tools import failure_text, run_tool
 from firstlight.lab.rootfs.elf import architecture_of_program
 from firstlight.lab.rootfs.ext4 import EPOCH
@@ -81,7 +82,7 @@ def _depmod(tree: Path, release: str) -> None:
     elif (found := shutil.which("depmod", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")) is not None:
         command = [found, "--basedir", str(tree), release]
     else:
-        raise LabError("`depmod` is missing", hint="install it: `apt install kmod`")
+        raise LabError("`depmod` is missing", hint=install_hint("kmod"))
     run = run_tool(command)
     if run.returncode != 0:
         raise LabError(f"depmod failed: {failure_text(run)}", where=str(tree))

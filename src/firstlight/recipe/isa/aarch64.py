@@ -11,6 +11,11 @@ AARCH64 = Architecture(
     distribution_name="arm64",
     qemu_binary="qemu-system-aarch64",
     qemu_package="qemu-system-arm",
+    qemu_packages={
+        **dict.fromkeys(("dnf", "pacman", "apk"), "qemu-system-aarch64"),
+        "zypper": "qemu-arm",
+        "nix-shell": "qemu",
+    },
     machine="virt-7.2,gic-version=3",
     # `max` spends more than half of the time on emulated pointer authentication.
     cpu="cortex-a57",

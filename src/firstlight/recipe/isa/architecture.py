@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from firstlight.schema.marks import Mark
 
@@ -75,7 +75,7 @@ class Architecture:
     """As the distribution calls it."""
     qemu_binary: str
     qemu_package: str
-    """The distribution's package that has it."""
+    """The distribution's package that has it: its name in Debian."""
     machine: str
     """Versioned type, present in every QEMU that is supported, so that the hardware is the same in all of them."""
     cpu: str
@@ -162,6 +162,8 @@ class Architecture:
     """Whether the kernel can mount its root by itself from all kinds of images (`--root-as`)."""
     default_memory: str = "512M"
     default_rootfs_memory: str = "1G"
+    qemu_packages: Mapping[str, str] = field(default_factory=dict)
+    """By the program of another distribution's package manager, its name there, where that is another one."""
 
     def is_small(self, machine: str) -> bool:
         """Whether a machine, with its properties, is one without what a PC has.

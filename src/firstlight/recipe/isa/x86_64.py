@@ -11,6 +11,7 @@ X86_64 = Architecture(
     distribution_name="amd64",
     qemu_binary="qemu-system-x86_64",
     qemu_package="qemu-system-x86",
+    qemu_packages={"zypper": "qemu-x86", "apk": "qemu-system-x86_64", "nix-shell": "qemu"},
     machine="pc-q35-7.2",
     cpu="qemu64-v1,+ssse3,+sse4.1,+sse4.2,+popcnt,+aes,+pclmulqdq,+rdrand",
     live_cpu="max",
