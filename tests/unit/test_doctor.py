@@ -64,28 +64,30 @@ def test_a_bare_machine_lacks_everything_and_one_command_adds_it(bare_machine: P
             "dnf",
             'NAME="Fedora Linux"\nVERSION="41 (Workstation Edition)"\nID=fedora\nPLATFORM_ID="platform:f41"\n',
             "sudo dnf install -y busybox chromium cpio e2fsprogs fakeroot mmdebstrap qemu-system-aarch64 "
-            "qemu-system-x86 zstd",
+            "qemu-system-arm qemu-system-riscv qemu-system-x86 zstd",
         ),
         (
             "dnf",
             'ID="rocky"\nID_LIKE="rhel centos fedora"\n',
             "sudo dnf install -y busybox chromium cpio e2fsprogs fakeroot mmdebstrap qemu-system-aarch64 "
-            "qemu-system-x86 zstd",
+            "qemu-system-arm qemu-system-riscv qemu-system-x86 zstd",
         ),
         (
             "pacman",
             'NAME="EndeavourOS"\nID="endeavouros"\nID_LIKE="arch"\n',
-            "sudo pacman -S --needed busybox chromium cpio e2fsprogs fakeroot qemu-system-aarch64 qemu-system-x86 zstd",
+            "sudo pacman -S --needed busybox chromium cpio e2fsprogs fakeroot qemu-system-aarch64 qemu-system-arm "
+            "qemu-system-riscv qemu-system-x86 zstd",
         ),
         (
             "zypper",
             'ID="opensuse-tumbleweed"\nID_LIKE="opensuse suse"\n',
-            "sudo zypper install -y busybox-static chromium cpio e2fsprogs fakeroot qemu-arm qemu-x86 zstd",
+            "sudo zypper install -y busybox-static chromium cpio e2fsprogs fakeroot qemu-arm qemu-extra qemu-x86 zstd",
         ),
         (
             "apk",
             'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.22.0\n',
-            "sudo apk add busybox-static chromium cpio e2fsprogs fakeroot qemu-system-aarch64 qemu-system-x86_64 zstd",
+            "sudo apk add busybox-static chromium cpio e2fsprogs fakeroot qemu-system-aarch64 qemu-system-arm "
+            "qemu-system-riscv64 qemu-system-x86_64 zstd",
         ),
         (
             "nix-shell",

@@ -36,17 +36,19 @@ class PackageManager:
         >>> manager_named("dnf").command(["busybox-static", "zstd"]).removeprefix("sudo ")
         'dnf install -y busybox zstd'
         """
-        own = sorted({name for package in packages if (name := self._own(package)) is not None})
+        own = sorted({name for package in packages for name in self._own(package)})
         if not own:
             return None
         right = "sudo " if self.as_root and os.geteuid() != 0 else ""
         return f"{right}{self.install} {' '.join(own)}"
 
-    def _own(self, package: str) -> str | None:
-        for architecture in architectures().values():
-            if package == architecture.qemu_package:
-                return architecture.qemu_packages.get(self.program, package)
-        return self.names.get(package, package)
+    def _own(self, package: str) -> set[str]:
+        # One package of Debian may be that of several architectures, which others have apart.
+        emulators = [each.qemu_packages for each in architectures().values() if each.qemu_package == package]
+        if emulators:
+            return {names.get(self.program, package) for names in emulators}
+        name = self.names.get(package, package)
+        return set() if name is None else {name}
 
 
 _MANAGERS = (

@@ -12,6 +12,7 @@ ARM = Architecture(
     bits=32,
     qemu_binary="qemu-system-arm",
     qemu_package="qemu-system-arm",
+    qemu_packages={"zypper": "qemu-arm", "nix-shell": "qemu"},
     # A kernel without large physical addresses cannot reach what lies above 4 GiB: the cards, by default.
     machine="virt-7.2,highmem=off",
     versioned_machine=r"virt-\d+\.\d+",

@@ -11,6 +11,12 @@ RISCV64 = Architecture(
     distribution_name="riscv64",
     qemu_binary="qemu-system-riscv64",
     qemu_package="qemu-system-misc",
+    qemu_packages={
+        **dict.fromkeys(("dnf", "pacman"), "qemu-system-riscv"),
+        "zypper": "qemu-extra",
+        "apk": "qemu-system-riscv64",
+        "nix-shell": "qemu",
+    },
     # It has no versioned types: QEMU's own version, an input of the recipe, decides its hardware.
     machine="virt",
     versioned_machine=r"virt",
