@@ -201,7 +201,7 @@ $(STAMPS)/binding: $(STAMPS)/python pyproject.toml $(call rust,schema model isa 
 	$(PY) -m maturin develop --release --locked --uv --quiet
 	mkdir -p $(@D) && touch $@
 
-$(ASSETS)/firstlight-plugin.so: $(call rust,isa profile qemu plugin) | packages-build
+$(ASSETS)/firstlight-plugin.so: $(call rust,schema isa elf profile qemu plugin) | packages-build
 	cargo build --release --locked --quiet -p firstlight-plugin
 	install -D -m 755 target/release/libfirstlight_plugin.so $@
 

@@ -24,6 +24,8 @@ test    riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu
 test    has_riscv64_libc()  libc6-dev-riscv64-cross
 test    arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf
 test    has_armhf_libc()    libc6-dev-armhf-cross
+test    has_ovmf()          ovmf
+test    has_u_boot()        u-boot-qemu
 test    uftrace             uftrace
 test    strace              strace
 test    trace-cmd           trace-cmd
@@ -70,6 +72,8 @@ has_clippy() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/d
 has_libelf() { [ -e /usr/include/gelf.h ]; }
 has_sftp_server() { [ -e /usr/lib/openssh/sftp-server ]; }
 has_openssl() { [ -e /usr/include/openssl/opensslv.h ]; }
+has_ovmf() { [ -e /usr/share/ovmf/OVMF.fd ]; }
+has_u_boot() { [ -e /usr/lib/u-boot/qemu_arm64/u-boot.bin ]; }
 has_chromium() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 has_faketime() { compgen -G "/usr/lib/*/faketime/libfaketime.so.1" >/dev/null; }
 static_busybox() { command -v busybox >/dev/null && ! ldd "$(command -v busybox)" >/dev/null 2>&1; }

@@ -47,6 +47,8 @@ OTHER_CHOICES: dict[str, Any] = {
     "guest_commands": ("echo 'a b'", "-x"),
     "append": "-- quiet 'x y'",
     "arch": "arm64",
+    "loader": "ovmf",
+    "loader_symbols": Path("u boot"),
     "memory": "1G",
     "cpu": "EPYC-v1",
     "machine": "pc-q35-8.0",

@@ -11,6 +11,7 @@ const KINDS: Record<string, { title: string; pattern: Pattern }> = {
   syscall: { title: "system call", pattern: "upright" },
   task: { title: "task", pattern: "plain" },
   firmware: { title: "firmware", pattern: "dots" },
+  loader: { title: "boot loader", pattern: "upright" },
   decompressor: { title: "decompressor", pattern: "crossed" },
   unknown: { title: "kernel without symbol", pattern: "dots" },
   user: { title: "user mode", pattern: "level" },

@@ -31,6 +31,7 @@ export type CallKind =
   | "syscall"
   | "task"
   | "firmware"
+  | "loader"
   | "decompressor"
   | "unknown"
   | "user"

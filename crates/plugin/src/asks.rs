@@ -142,6 +142,11 @@ impl<I: Isa> Asks<I> {
 
     /// Works out what the questions mean, when the kernel's description of its types can be read.
     ///
+    /// The kernel's image lies so much further up in memory than mostly.
+    pub fn image_moved(&mut self, by: u64) {
+        self.memory.image_moved(by);
+    }
+
     /// # Errors
     ///
     /// What is wrong with a question, and on a second line what to do.

@@ -1,6 +1,7 @@
 //! The plugin's configuration: one JSON file, named on QEMU's command line (`docs/reference/formats/plugin.md`).
 
 use crate::asks::Questions;
+use crate::parts::Part;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -19,6 +20,8 @@ pub enum ConfigError {
     NoFunction(&'static str),
     #[error("the plugin has no module for the processor {0}")]
     Target(String),
+    #[error("{path} is no ELF file of 64 bits", path = .0.display())]
+    NoProgram(PathBuf),
     #[error("{0}")]
     Clock(&'static str),
     #[error("{0}")]
@@ -65,6 +68,15 @@ pub struct Config {
     pub clock: ClockChoice,
     #[serde(default)]
     pub user_functions: bool,
+    /// What runs before the kernel's image, where a boot loader starts it.
+    #[serde(default)]
+    pub parts: Vec<Part>,
+    /// The boot loader's program file with its symbols.
+    #[serde(default)]
+    pub loader_symbols: Option<PathBuf>,
+    /// Where the registers of the first serial port are memory: their physical address.
+    #[serde(default)]
+    pub console_registers: Option<u64>,
     /// What a person asks of kernel functions.
     #[serde(default)]
     pub asks: Option<Questions>,

@@ -139,6 +139,13 @@ impl KernelMemory {
         self.table.map(|table| table.root)
     }
 
+    /// The image lies so much further up in memory than where kernels of this architecture mostly do, and its page table with it.
+    pub fn image_moved(&mut self, by: u64) {
+        if let Some(table) = &mut self.table {
+            table.root = table.root.wrapping_add(by);
+        }
+    }
+
     /// The physical address behind an address of the kernel's.
     pub fn translate(&self, address: u64) -> Option<u64> {
         match &self.direct {

@@ -120,6 +120,11 @@ impl<I: Isa> Processes<I> {
         }
     }
 
+    /// The kernel's image lies so much further up in memory than mostly.
+    pub fn image_moved(&mut self, by: u64) {
+        self.memory.image_moved(by);
+    }
+
     /// What is looked at when this function is entered.
     pub fn probe(&self, function: u32) -> Option<Probe> {
         self.probes.get(&function).copied()

@@ -7,6 +7,8 @@ use crate::config::{ClockChoice, Config, ConfigError};
 use crate::console::Console;
 use crate::guest_memory::{Mapped, TaskNames};
 use crate::linkage::Linkage;
+use crate::loader_code::LoaderCode;
+use crate::parts::{Begins, Part};
 use crate::processes::{Probe, Processes};
 use crate::status::{Status, StatusFile};
 use firstlight_isa::Isa;
@@ -22,6 +24,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::time::Duration;
 
 // Copies of the profile are written for the case that QEMU is killed, by the processor time that QEMU's thread has used:
@@ -48,6 +51,12 @@ pub struct Session<I: Isa> {
     pub image_offset: Option<u64>,
     /// Where the kernel's image lies in memory, where that was seen.
     image: Option<Range<u64>>,
+    /// What runs before the kernel's image, where a boot loader starts it.
+    pub parts: Vec<Part>,
+    /// The boot loader's functions, where they are given.
+    pub loader_code: Option<LoaderCode>,
+    /// The physical address of the console's registers, where they are memory.
+    pub console_registers: Option<u64>,
     /// What is known of calls by a link register.
     pub linkage: Linkage,
     /// Addresses of blocks that follow an `out`.
@@ -89,7 +98,7 @@ impl Loaded {
     }
 }
 
-type Parts<I> = (Api, Clock, SymbolTable<I>, Tracker<I>, Console, Option<Asks<I>>);
+type Parts<I> = (Api, Clock, SymbolTable<I>, Tracker<I>, Console, Option<Asks<I>>, Option<LoaderCode>);
 
 /// How far the boot has come, as far as translation must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,15 +113,20 @@ impl<I: Isa> Session<I> {
     pub fn new(config: Config) -> Result<Self, (StatusFile, ConfigError)> {
         let status = StatusFile::create(&config.status);
         match Self::parts(&config) {
-            Ok((api, clock, symbols, mut tracker, console, asks)) => Ok(Self {
+            Ok((api, clock, symbols, mut tracker, console, asks, loader_code)) => Ok(Self {
                 asks,
+                loader_code,
                 processes: Self::processes(&symbols, &mut tracker, config.user_functions),
                 names: None,
                 given_module: Self::function_with_module(&symbols),
                 loaded: LoadedCode::new(&symbols),
                 mapped: None,
-                image_offset: I::IMAGE_OFFSET,
                 image: None,
+                // A boot loader puts the image anywhere.
+                image_offset: I::IMAGE_OFFSET
+                    .filter(|_| !config.parts.iter().any(|part| part.begins == Begins::Kernel)),
+                parts: config.parts.clone(),
+                console_registers: config.console_registers,
                 linkage: Linkage::default(),
                 ready_by_mark: config.ready.nop,
                 api,
@@ -155,7 +169,11 @@ impl<I: Isa> Session<I> {
         );
         let console = Console::new(config.console.as_deref(), pattern);
         let asks = config.asks.as_ref().map(|asked| Asks::new(CPU, asked, &symbols)).transpose();
-        Ok((api, clock, symbols, tracker, console, asks.map_err(ConfigError::Asks)?))
+        let program = |path: &PathBuf| {
+            LoaderCode::read(firstlight_qemu::read(path)?).ok_or_else(|| ConfigError::NoProgram(path.clone()))
+        };
+        let loader_code = config.loader_symbols.as_ref().map(program).transpose()?;
+        Ok((api, clock, symbols, tracker, console, asks.map_err(ConfigError::Asks)?, loader_code))
     }
 
     fn function_with_module(symbols: &SymbolTable<I>) -> Option<u32> {
@@ -266,6 +284,23 @@ impl<I: Isa> Session<I> {
     pub fn user_block(&mut self, address: u64) -> Option<u32> {
         let processes = self.processes.as_mut().filter(|_| self.config.user_functions)?;
         Some(processes.user_block(address, &mut self.tracker))
+    }
+
+    /// Whether a boot loader runs, which may wait by polling a clock.
+    pub fn polls(&self) -> bool {
+        !self.parts.is_empty() && self.progress < Progress::KernelLow
+    }
+
+    /// The kernel's image is about to be entered, at an address that was not known before.
+    pub fn image_found(&mut self) {
+        let Some((mostly, now)) = I::IMAGE_OFFSET.zip(self.image_offset) else { return };
+        let by = mostly.wrapping_sub(now);
+        if let Some(processes) = &mut self.processes {
+            processes.image_moved(by);
+        }
+        if let Some(asks) = &mut self.asks {
+            asks.image_moved(by);
+        }
     }
 
     /// Where the kernel's image is entered: its address in memory.

@@ -8,6 +8,7 @@ use crate::callbacks::{
     on_unknown, on_unnamed_padding, on_user_block, on_watched,
 };
 use crate::linked;
+use crate::loader;
 use crate::session::{Loaded, Progress, Session, CPU};
 use crate::shared::{pack, pack_both};
 use firstlight_isa::{Class, Flow, Isa, Linked};
@@ -54,13 +55,21 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
     if session.progress == Progress::KernelHigh {
         return user(session, block, address, length);
     }
+    if session.polls() {
+        loader::look(session, block, address, length);
+        if session.progress == Progress::Firmware {
+            loader::follow_functions(session, block, address, length);
+        }
+        loader::watch_console(session, block, address, length);
+    }
     if let Some(linked) = I::LINKED {
         return low::<I>(session, linked, block, address, length);
     }
     if Some(address) == session.entry_address() {
         session.api.on_block(block, on_kernel::<I>, pack(0, length));
     }
-    if Some(address) == I::DECOMPRESSOR && session.progress == Progress::Firmware {
+    let is_known_by_code = !session.parts.is_empty();
+    if Some(address) == I::DECOMPRESSOR && session.progress == Progress::Firmware && !is_known_by_code {
         session.api.on_block(block, on_decompressor::<I>, pack(0, length));
     }
     // Before it maps itself high, the kernel runs where it lies; `startup_64` is among the first of that.

@@ -50,6 +50,8 @@ pub enum Kind {
     Idle,
     /// A row that only gathers others.
     Group,
+    /// The boot loader, where it is told from the firmware.
+    Loader,
 }
 
 impl Kind {
@@ -68,6 +70,7 @@ impl Kind {
             Self::User => "user",
             Self::Idle => "idle",
             Self::Group => "group",
+            Self::Loader => "loader",
         }
     }
 }

@@ -10,7 +10,7 @@ from firstlight.analysis.function_options import Order, Unit
 from firstlight.analysis.partial_sums import known, together
 
 #: The kinds of rows that are no function.
-NO_FUNCTION = ("root", "firmware", "decompressor", "unknown", "user", "idle", "group")
+NO_FUNCTION = ("root", "firmware", "loader", "decompressor", "unknown", "user", "idle", "group")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from firstlight.errors import FirstlightError
 from firstlight.schema.spans import SpanKind
 
 # Rows of the tree that are no functions of the kernel.
-_NO_FUNCTIONS = frozenset({"root", "group", "user", "firmware", "decompressor", "idle"})
+_NO_FUNCTIONS = frozenset({"root", "group", "user", "firmware", "loader", "decompressor", "idle"})
 
 
 def recorded_tables(bundle: Path, aliases: Mapping[str, str], known: Set[str] | None = None) -> Tables:

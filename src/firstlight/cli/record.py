@@ -64,6 +64,18 @@ def record(
     ] = None,
     guest_command: GuestCommand = None,
     append: Append = "",
+    loader: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE", help="Boot from power-on by firmware or a boot loader: ovmf (amd64), u-boot (arm64)."
+        ),
+    ] = None,
+    loader_symbols: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", readable=False, help="With --loader: its ELF file with symbols, to profile its functions."
+        ),
+    ] = None,
     memory: Annotated[
         str | None,
         typer.Option(
@@ -158,6 +170,7 @@ def record(
       firstlight record --kernel bzImage --root-as squashfs-zstd -o d.boot
       firstlight record --no-profile -o e.boot
       firstlight record --rootfs debian --user-functions -o f.boot
+      firstlight record --loader ovmf -o g.boot
       firstlight record --board lab.toml --repeat 12 -o base
     """
     if board is not None:
@@ -182,6 +195,8 @@ def record(
         initramfs_files=initramfs_files,
         guest_commands=tuple(guest_command or ()),
         append=append,
+        loader=loader,
+        loader_symbols=loader_symbols,
         memory=memory,
         cpu=cpu,
         machine=machine,

@@ -30,7 +30,7 @@ ALLOWED = frozenset(
     "timeout_wall_s timeout_virtual_s".split()
 )
 #: Choices that are files or directories; the store contains them.
-INPUTS = ("kernel", "initrd", "rootfs", "overlay", "initramfs_files", "symbols")
+INPUTS = ("kernel", "initrd", "loader", "loader_symbols", "rootfs", "overlay", "initramfs_files", "symbols")
 #: Choices that a job cannot make, with the reason.
 REFUSED: Mapping[str, str] = MappingProxyType(
     {
@@ -85,7 +85,9 @@ def submit(options: RecordOptions, key: str, resolved: Inputs, store: Store) -> 
     choices = {name: getattr(options, name) for name in ALLOWED}
     inputs: dict[str, Input] = {}
     for name in INPUTS:
-        value = getattr(options, name) if name != "kernel" else resolved.recipe.files.kernel
+        # What has a default or a name is sent as the file that was found.
+        found = name in ("kernel", "loader")
+        value = getattr(resolved.recipe.files if found else options, name)
         if value is None:
             continue
         if name == "rootfs" and value in _NAMED_ROOTS:

@@ -48,6 +48,10 @@ class Choices:
 
     arch: Text | None = None
     """The guest's processor architecture, such as `arm64`; by default that of the kernel."""
+    loader: Text | None = None
+    """Start the kernel by this firmware or boot loader instead of QEMU's own: `ovmf`, `u-boot`, or a file."""
+    loader_symbols: FilePath | None = None
+    """The program file with symbols (ELF) of which `loader` was made; it names the loader's functions."""
     memory: Text | None = None
     """Memory of the guest, by default 512M (1G with a root file system)."""
     cpu: Text | None = None

@@ -22,6 +22,8 @@ OBSERVERS: Mapping[str, str] = MappingProxyType(
         "chosen.initramfs_files": "a path: the digest `initrd` is of what was made with it",
         "chosen.qemu": "a path: the digest `qemu` is of what it holds",
         "chosen.symbols": "a path: the digest `debug files` is of what it holds",
+        "chosen.loader": "a name or a path: the digest `loader` is of what it holds",
+        "chosen.loader_symbols": "a path: the digest `loader symbols` is of what it holds",
         "chosen.append": "`command_line` has it, as the kernel gets it",
         "chosen.arch": "`architecture` has it",
         "chosen.memory": "`memory` has it, in bytes",
@@ -34,6 +36,7 @@ OBSERVERS: Mapping[str, str] = MappingProxyType(
         "files.image": "a path: the digest `image` is of what it holds",
         "files.loaded": "a path: the digest `image` is of what it holds",
         "files.device_tree": "a path: the digest `device tree` is of what it holds",
+        "files.loader": "a path: the digest `loader` is of what it holds",
         "files.qemu": "a path: the digest `qemu` is of what it holds",
     }
 )

@@ -53,6 +53,8 @@ class Files(StrictModel):
     """What lies in memory at power on."""
     device_tree: FilePath | None = None
     """What QEMU takes in place of the device tree that it makes."""
+    loader: FilePath | None = None
+    """The firmware or boot loader that starts the kernel, where it is not QEMU's own."""
     qemu: FilePath | None = None
 
 

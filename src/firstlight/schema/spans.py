@@ -77,6 +77,7 @@ class CallKind(StrEnum):
     SYSCALL = "syscall"
     TASK = "task"
     FIRMWARE = "firmware"
+    LOADER = "loader"
     DECOMPRESSOR = "decompressor"
     UNKNOWN = "unknown"
     USER = "user"

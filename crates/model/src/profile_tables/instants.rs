@@ -24,8 +24,12 @@ impl Clock {
 pub(super) fn phase_name(mark: &str, hand_over: HandOver) -> &str {
     match Mark::parse(mark) {
         Some(
-            known
-            @ (Mark::PowerOn | Mark::DecompressionStart | Mark::KernelStart | Mark::GuestStart | Mark::SwitchRoot),
+            known @ (Mark::PowerOn
+            | Mark::LoaderStart
+            | Mark::DecompressionStart
+            | Mark::KernelStart
+            | Mark::GuestStart
+            | Mark::SwitchRoot),
         ) => hand_over.phase(known).map_or(mark, |phase| phase.name()),
         _ => mark,
     }

@@ -15,9 +15,12 @@ impl<I: Isa> Tracker<I> {
             return;
         }
         self.charge(now);
-        self.timeline.close_phase(&self.tree);
-        self.cut(now);
         let at = self.timeline.instant(now);
+        // What was entered in a phase without length belongs to the next one.
+        if self.timeline.marks.last().is_none_or(|last| last.at != at) {
+            self.timeline.close_phase(&self.tree);
+            self.cut(now);
+        }
         let (mark, source, detail) = (mark.to_owned(), source.name().to_owned(), detail.to_owned());
         self.timeline.marks.push(Mark { mark, at, source, detail });
     }

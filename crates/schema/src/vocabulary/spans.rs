@@ -76,6 +76,7 @@ names! {
         Syscall = "syscall": "A system call.",
         Task = "task": "A task.",
         Firmware = "firmware": "Firmware.",
+        Loader = "loader": "The boot loader.",
         Decompressor = "decompressor": "The kernel's decompressor.",
         Unknown = "unknown": "Code that no symbol names.",
         User = "user": "Userspace.",

@@ -67,8 +67,15 @@ def machine_costs(boot: Boot) -> MachineCosts | None:
     """
     if boot.manifest.mode != "exact" or boot.calls().is_empty():
         return None
+    return costs_of(boot.calls(), _ledger_of(boot))
+
+
+def _ledger_of(boot: Boot) -> Ledger:
+    """The ledger of a boot's machine. Firmware that the user chose is no cost of the machine."""
     known = ledger(boot.manifest.recipe_text("architecture") or "")
-    return costs_of(boot.calls(), known)
+    if "loader" not in boot.manifest.digests:
+        return known
+    return Ledger(entries=tuple(entry for entry in known.entries if "firmware" not in entry.kinds))
 
 
 def machine_nodes(boot: Boot) -> dict[int, str]:
@@ -81,7 +88,7 @@ def machine_nodes(boot: Boot) -> dict[int, str]:
     calls = boot.calls()
     if boot.manifest.mode != "exact" or calls.is_empty():
         return {}
-    entries = ledger(boot.manifest.recipe_text("architecture") or "").entries
+    entries = _ledger_of(boot).entries
     belongs, _ = _assigned(calls["function"].to_list(), calls["kind"].to_list(), calls["parent"].to_list(), entries)
     return {
         node: entries[number].id

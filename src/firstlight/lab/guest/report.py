@@ -36,8 +36,10 @@ class Report:
         return None if content is None else content.decode("utf-8", "replace")
 
 
-def read_report(data: bytes) -> Report:
+def read_report(data: bytes, *, behind_firmware: bool = False) -> Report:
     """Read a report as ``docs/reference/formats/guest-report.md`` describes it; what came whole counts.
+
+    :param behind_firmware: whether firmware of the user's choice runs before the guest, which may write to the port.
 
     Never raises: the bytes come from a guest, and a guest may send anything.
 
@@ -52,7 +54,7 @@ def read_report(data: bytes) -> Report:
     if head is None:
         report.problems.append(f"no report in {len(data)} bytes" if data else "the guest sent no report")
         return report
-    if head.start() > 0:
+    if head.start() > 0 and not behind_firmware:
         report.problems.append(f"{head.start()} bytes came before the report")
     if head[1] != _VERSION:
         report.problems.append(f"the report is of version {int(head[1])}, this Firstlight reads {int(_VERSION)}")

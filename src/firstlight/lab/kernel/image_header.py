@@ -73,6 +73,15 @@ def read_head(head: bytes, size: int) -> Head:
     return Head(_version(head, version_pointer))
 
 
+def has_setup(head: bytes) -> bool:
+    """Whether a kernel's file has the header of the boot protocol, and unpacks itself.
+
+    >>> has_setup(bytes(0x202) + b"HdrS")
+    True
+    """
+    return head[_MAGIC : _MAGIC + 4] == b"HdrS"
+
+
 def memory_needed(head: bytes) -> int:
     """The end of the memory in bytes that the kernel takes while it starts, by `pref_address` and `init_size` of boot
     protocol 2.10; 0 when it does not say.

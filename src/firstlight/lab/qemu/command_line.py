@@ -10,11 +10,13 @@ from typing import Any
 
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.kernel import arm64_image, riscv64_image
+from firstlight.lab.kernel.boot_parts import parts_before_kernel
 from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
 from firstlight.lab.kernel.image_header import memory_needed
 from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
 from firstlight.lab.qemu.arguments import properties, read_options
 from firstlight.lab.qemu.device_tree import Region
+from firstlight.lab.qemu.loaders import open_loader
 from firstlight.quantities import parse_size, size_text
 from firstlight.recipe.isa import Architecture, architecture_of
 from firstlight.recipe.recipe import RTC, PersistentMemory, Recipe
@@ -141,6 +143,8 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
     if recipe.loaded is not None:
         where = f"addr={hex(recipe.loaded.address)},force-raw=on"
         words += ["-device", f"loader,file={quote_value(str(recipe.loaded.path))},{where}"]
+    if recipe.files.loader is not None:
+        words += ["-bios", str(recipe.files.loader)]
     words += ["-kernel", str(recipe.files.kernel)]
     if recipe.files.initrd is not None:
         words += ["-initrd", quote_value(str(recipe.files.initrd))]
@@ -159,6 +163,12 @@ def image_region(recipe: Recipe) -> Region | None:
     if recipe.image is None or start is None:
         return None
     return Region(start + recipe.memory, recipe.image.size)
+
+
+def loader_symbols(recipe: Recipe) -> Path | None:
+    """The program file that names the boot loader's functions, by its absolute path: QEMU runs elsewhere."""
+    given = recipe.chosen.loader_symbols
+    return given.absolute() if given is not None and recipe.profile else None
 
 
 def _port(recipe: Recipe, name: str) -> list[str]:
@@ -206,6 +216,13 @@ def write_plugin_config(recipe: Recipe, files: RunFiles, symbols: Path, asks: Ma
         "clock": "auto",
         "user_functions": chosen.user_functions,
     }
+    if recipe.files.loader is not None:
+        architecture = architecture_of(recipe.architecture)
+        loader = open_loader(architecture, recipe.files.loader, "--loader")
+        config["console_registers"] = architecture.console_registers
+        symbols_of_loader = loader_symbols(recipe)
+        config["loader_symbols"] = None if symbols_of_loader is None else str(symbols_of_loader)
+        config["parts"] = parts_before_kernel(recipe.files.kernel, loader.runs_first)
     if asks is not None:
         config["asks"] = {**asks, "output": str(files.answers)}
     files.plugin_config.write_text(json.dumps(config, indent=1), encoding="utf-8")

@@ -14,7 +14,7 @@ from pathlib import Path
 from firstlight.lab.host.landlock import Access, version
 from firstlight.lab.host.process import Confined
 from firstlight.lab.qemu.arguments import properties, read_options
-from firstlight.lab.qemu.command_line import RunFiles, qemu_arguments
+from firstlight.lab.qemu.command_line import RunFiles, loader_symbols, qemu_arguments
 from firstlight.lab.qemu.emulator import Qemu
 from firstlight.lab.qemu.untrusted import is_harmless
 from firstlight.recipe.isa import architecture_of
@@ -90,11 +90,8 @@ def _allowed(qemu: Qemu, recipe: Recipe, files: RunFiles, more: list[Path]) -> d
     firmware = architecture_of(recipe.architecture).firmware_of(recipe.machine, elf=True)
     allowed |= dict.fromkeys(qemu.firmware(firmware), Access.READ)
     used = recipe.files
-    allowed |= {
-        path: Access.READ_FILE
-        for path in (used.kernel, used.initrd, used.loaded, used.device_tree, *more)
-        if path is not None
-    }
+    given = (used.kernel, used.initrd, used.loaded, used.device_tree, used.loader, loader_symbols(recipe), *more)
+    allowed |= {path: Access.READ_FILE for path in given if path is not None}
     if used.image is not None:
         # QEMU opens it for writing, maps it privately and never writes; its length it cannot change.
         allowed[used.image] = Access.USE

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from firstlight.errors import UsageError
 from firstlight.lab.qemu.arguments import properties, read_options
 from firstlight.recipe.choices import Choices
+from firstlight.recipe.isa import architectures
 
 _ALONE = frozenset("usb no-acpi no-hpet no-fd-bootchk nodefaults no-user-config no-reboot".split())
 _NONE = frozenset("net nic display vga parallel audio".split())
@@ -50,6 +51,10 @@ def questionable(chosen: Choices) -> list[str]:
     found = []
     if chosen.rootfs not in (None, "debian"):
         found.append(f"`--rootfs {chosen.rootfs}`")
+    if chosen.loader is not None and all(chosen.loader not in each.loaders for each in architectures().values()):
+        found.append(f"`--loader {chosen.loader}`")
+    if chosen.loader_symbols is not None:
+        found.append(f"`--loader-symbols {chosen.loader_symbols}`")
     if chosen.overlay is not None:
         found.append(f"`--overlay {chosen.overlay}`")
     if chosen.initramfs_files is not None:

@@ -81,6 +81,8 @@ def with_files(chosen: Choices, files: Files) -> Choices:
         chosen = replace(chosen, kernel=files.kernel)
     if chosen.initrd is not None and files.initrd is not None and files.initrd.is_file():
         chosen = replace(chosen, initrd=files.initrd)
+    if chosen.loader is not None and files.loader is not None and files.loader.is_file():
+        chosen = replace(chosen, loader=str(files.loader))
     return chosen
 
 

@@ -135,7 +135,7 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, ask
     live = boot_live(inputs, files, bundle, progress) if inputs.recipe.chosen.live else None
     outcome = live.outcome if live is not None else run_exact(inputs, files, progress, asks)
     check_space(bundle, outcome.detail)
-    report = read_report(outcome.report)
+    report = read_report(outcome.report, behind_firmware=inputs.recipe.files.loader is not None)
     missing = _missing(inputs, outcome, report)
     if live is not None:
         attributed, accelerator = live.attributed, live.accelerator

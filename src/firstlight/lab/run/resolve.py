@@ -16,6 +16,7 @@ from firstlight.lab.kernel.modules import modules_for, require_built_in
 from firstlight.lab.qemu.command_line import check_memory, image_region, kernel_command_line, persistent_memory
 from firstlight.lab.qemu.device_tree import tree_with_region
 from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_firmware, require_plugins
+from firstlight.lab.qemu.loaders import check_symbols, find_loader
 from firstlight.lab.qemu.option_files import directory_digest, own_firmware, with_inputs
 from firstlight.lab.qemu.validation import validate_machine
 from firstlight.lab.rootfs.distribution_initrd import root_words, with_drivers
@@ -73,6 +74,9 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
     if options.machine is not None:
         validate_machine(options.machine, architecture, qemu.machines(), live=options.live)
     require_firmware(qemu, architecture, options.machine or architecture.machine, own_firmware(options.qemu_options))
+    loader = find_loader(architecture, options.loader) if options.loader is not None else None
+    if options.loader_symbols is not None and loader is not None:
+        check_symbols(architecture, options.loader_symbols, loader)
     words, named = with_inputs(options.qemu_options, qemu.data_directories)
     plugin = None
     if options.profile and not options.live:
@@ -80,6 +84,12 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
         plugin = asset_path("firstlight-plugin.so")
     progress.step("looking for the kernel")
     kernel = open_kernel(options.kernel) if options.kernel is not None else default_kernel(architecture)
+    if loader is not None and kernel.is_elf:
+        raise LabError(
+            f"{loader.title} cannot start an ELF file",
+            where=str(kernel.path),
+            hint=f"give the {architecture.kernel_format} that is made of it: `{architecture.kernel_image}`",
+        )
     if options.root_as is not None:
         symbols = _symbols_if_any(options, kernel, qemu, progress, dry_run=dry_run)
         _check_signs(find_format(options.root_as).signs, options, kernel, symbols)
@@ -105,6 +115,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
             initrd=guest.initrd,
             image=image.path if image is not None else None,
             loaded=loaded.path if loaded is not None else None,
+            loader=loader.path if loader is not None else None,
             qemu=qemu.path,
         ),
     )
@@ -127,6 +138,8 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
         else None,
         "symbols": file_digest(symbols) if symbols is not None else None,
         **({"device tree": file_digest(recipe.files.device_tree)} if recipe.files.device_tree is not None else {}),
+        **({"loader": loader.digest} if loader is not None else {}),
+        **({"loader symbols": file_digest(options.loader_symbols)} if options.loader_symbols is not None else {}),
         **({"debug files": directory_digest(options.symbols)} if options.symbols is not None else {}),
         **named,
     }

@@ -6,6 +6,7 @@ import re
 
 from firstlight.errors import UsageError
 from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
+from firstlight.lab.qemu.arguments import read_options
 from firstlight.lab.qemu.validation import validate_cpu, validate_options
 from firstlight.lab.rootfs.filesystems import find_format
 from firstlight.quantities import parse_size
@@ -34,6 +35,13 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
             hint="put the root file system into an initramfs and pass it with `--initrd`, or use "
             f"`--machine {architecture.machine}`",
         )
+    if options.loader is not None:
+        _check_loader(options, architecture)
+    elif options.loader_symbols is not None:
+        raise UsageError("`--loader-symbols` needs `--loader`", hint="give the file that was made of that program")
+    if options.loader_symbols is not None and (options.live or not options.profile):
+        word = "--live" if options.live else "--no-profile"
+        raise UsageError(f"`{word}` excludes `--loader-symbols`", hint="functions are followed with the profile")
     if (
         options.initrd is not None
         and options.rootfs is None
@@ -101,9 +109,28 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
         )
 
 
+def _check_loader(options: RecordOptions, architecture: Architecture) -> None:
+    """Check what goes with a boot loader of the user's choice."""
+    if not architecture.largest_loader:
+        raise UsageError(
+            f"a guest of {architecture.name} cannot be started by `--loader`", hint="leave it out: QEMU starts it"
+        )
+    if options.machine is not None and architecture.is_small(options.machine):
+        raise UsageError(
+            f"`--machine {options.machine}` has no room for `--loader`", hint=f"use `--machine {architecture.machine}`"
+        )
+    if options.root_as is not None:
+        raise UsageError(
+            "`--loader` and `--root-as` exclude each other",
+            hint="a boot loader uses the memory in which that root would lie: pass it with `--rootfs` or `--initrd`",
+        )
+    if any(option == "bios" for option, _ in read_options(options.qemu_options)):
+        raise UsageError("`--loader` and `--qemu-option -bios` exclude each other", hint="give one of them")
+
+
 def _check_not_empty(options: RecordOptions) -> None:
     """Refuse an option with nothing in it: it is what an unset variable of a script leaves."""
-    for name in ("rootfs", "memory", "cpu", "machine"):
+    for name in ("rootfs", "loader", "memory", "cpu", "machine"):
         value = getattr(options, name)
         if value is not None and not value.strip():
             raise UsageError("the option is empty", where=f"--{name}", hint="give a value, or leave the option out")

@@ -12,12 +12,13 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
 
-from firstlight.recipe.isa.architecture import Architecture, FunctionMark
+from firstlight.recipe.isa.architecture import Architecture, FunctionMark, NamedLoader
 
 __all__ = [
     "DEFAULT",
     "Architecture",
     "FunctionMark",
+    "NamedLoader",
     "architecture_named",
     "architecture_of",
     "architecture_of_file",

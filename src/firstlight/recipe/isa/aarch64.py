@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors
+from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors, NamedLoader
 
 AARCH64 = Architecture(
     name="aarch64",
@@ -60,6 +60,11 @@ AARCH64 = Architecture(
     memory_start=1 << 30,
     # Flash in memory is set aside by words of x86 (`memmap=`).
     has_kernel_roots=False,
+    loaders=MappingProxyType({"u-boot": NamedLoader("U-Boot", "u-boot-qemu", "/usr/lib/u-boot/qemu_arm64/u-boot.bin")}),
+    # The first flash of `virt`.
+    largest_loader=64 << 20,
+    # `VIRT_UART` of QEMU's hw/arm/virt.c.
+    console_registers=0x900_0000,
 )
 
 ARCHITECTURE = AARCH64

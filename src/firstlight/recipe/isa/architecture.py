@@ -61,6 +61,17 @@ class AuditedProcessors:
 
 
 @dataclass(frozen=True)
+class NamedLoader:
+    """A firmware or boot loader of the distribution that starts a kernel which QEMU holds ready for it."""
+
+    title: str
+    package: str
+    """The distribution's package that has it."""
+    file: str
+    """Where that package puts it."""
+
+
+@dataclass(frozen=True)
 class Architecture:
     """What the lab has to know about one kind of guest.
 
@@ -160,6 +171,14 @@ class Architecture:
     """Whether its machine can have a root file system in persistent memory."""
     has_kernel_roots: bool = True
     """Whether the kernel can mount its root by itself from all kinds of images (`--root-as`)."""
+    loaders: Mapping[str, NamedLoader] = field(default_factory=dict)
+    """By the names that `--loader` takes."""
+    loader_step: int = 1
+    """Bytes: the size of such a file is a multiple of it."""
+    largest_loader: int = 0
+    """Bytes of the memory that the machine has for it."""
+    console_registers: int | None = None
+    """The physical address of the first serial port's registers, where they are memory."""
     default_memory: str = "512M"
     default_rootfs_memory: str = "1G"
     qemu_packages: Mapping[str, str] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors
+from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors, NamedLoader
 
 X86_64 = Architecture(
     name="x86_64",
@@ -61,6 +61,10 @@ X86_64 = Architecture(
         # Intel's processors only.
         stuffed=("Skylake-Client", "Icelake-Server"),
     ),
+    loaders=MappingProxyType({"ovmf": NamedLoader("OVMF", "ovmf", "/usr/share/ovmf/OVMF.fd")}),
+    # `x86_bios_rom_init` of QEMU: whole pages of 64 KiB, below the interrupt controllers.
+    loader_step=64 << 10,
+    largest_loader=16 << 20,
 )
 
 ARCHITECTURE = X86_64

@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from firstlight.lab.kernel.lz4 import lz4_start
 from firstlight.zstd import ZstdError, kernel_decompressor
 
 _LOAD = 1
@@ -54,7 +55,20 @@ def open_image(kernel: bytes) -> Image | None:
         return None
 
 
-def _payload(kernel: bytes) -> bytes | None:
+def image_start(kernel: bytes, size: int) -> bytes | None:
+    """The first bytes of the image in a bzImage, without the cost of unpacking all of it.
+
+    :param size: how many bytes.
+    :returns: `None` where it cannot be had, as :func:`open_image`.
+    """
+    try:
+        start = _payload(kernel, size)
+        return None if start is None or len(start) < size else start[:size]
+    except (struct.error, ValueError, zlib.error, lzma.LZMAError, ZstdError, OSError, EOFError):
+        return None
+
+
+def _payload(kernel: bytes, most: int = _LARGEST) -> bytes | None:
     if kernel[0x202:0x206] != b"HdrS" or struct.unpack_from("<H", kernel, 0x206)[0] < 0x208:
         return None
     offset, length = struct.unpack_from("<II", kernel, 0x248)
@@ -62,31 +76,33 @@ def _payload(kernel: bytes) -> bytes | None:
     packed = kernel[begin : begin + length]
     for magic, expand in _EXPANDERS:
         if packed.startswith(magic):
-            return expand(packed)
+            return expand(packed, most)
     return None
 
 
-def _gzip(packed: bytes) -> bytes:
-    return zlib.decompressobj(wbits=31).decompress(packed, _LARGEST)
+def _gzip(packed: bytes, most: int) -> bytes:
+    return zlib.decompressobj(wbits=31).decompress(packed, most)
 
 
-def _xz(packed: bytes) -> bytes:
-    return lzma.LZMADecompressor(format=lzma.FORMAT_XZ).decompress(packed, _LARGEST)
+def _xz(packed: bytes, most: int) -> bytes:
+    return lzma.LZMADecompressor(format=lzma.FORMAT_XZ).decompress(packed, most)
 
 
-def _lzma(packed: bytes) -> bytes:
-    return lzma.LZMADecompressor(format=lzma.FORMAT_ALONE).decompress(packed, _LARGEST)
+def _lzma(packed: bytes, most: int) -> bytes:
+    return lzma.LZMADecompressor(format=lzma.FORMAT_ALONE).decompress(packed, most)
 
 
-def _bzip2(packed: bytes) -> bytes:
-    return bz2.BZ2Decompressor().decompress(packed, _LARGEST)
+def _bzip2(packed: bytes, most: int) -> bytes:
+    return bz2.BZ2Decompressor().decompress(packed, most)
 
 
-def _zstd(packed: bytes) -> bytes:
-    return kernel_decompressor().decompress(packed, _LARGEST)
+def _zstd(packed: bytes, most: int) -> bytes:
+    return kernel_decompressor().decompress(packed, most)
 
 
-def _lz4(packed: bytes) -> bytes:
+def _lz4(packed: bytes, most: int) -> bytes:
+    if most < _LARGEST:
+        return lz4_start(packed, most)
     # The standard library has no LZ4; whoever builds kernels with it has its program.
     if (lz4 := shutil.which("lz4")) is None:
         raise ValueError("no lz4")
@@ -95,7 +111,7 @@ def _lz4(packed: bytes) -> bytes:
     return run.stdout
 
 
-_EXPANDERS: tuple[tuple[bytes, Callable[[bytes], bytes]], ...] = (
+_EXPANDERS: tuple[tuple[bytes, Callable[[bytes, int], bytes]], ...] = (
     (b"\x1f\x8b", _gzip),
     (b"\xfd7zXZ", _xz),
     (b"BZh", _bzip2),

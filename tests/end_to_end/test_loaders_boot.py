@@ -1,0 +1,76 @@
+"""Boots from power-on through a boot loader are exact, and what ran before the kernel has rows of its own."""
+
+from __future__ import annotations
+
+import filecmp
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import firstlight
+from firstlight.recipe.isa import DEFAULT, architecture_of
+from firstlight.recipe.options import RecordOptions
+
+OVMF = DEFAULT.loaders["ovmf"].file
+U_BOOT = architecture_of("aarch64").loaders["u-boot"].file
+
+pytestmark = pytest.mark.boot
+
+
+def differing(one: Path, other: Path) -> list[str]:
+    files = [file.name for file in one.glob("*.parquet")] + ["manifest.json", "raw/console.log", "raw/report.bin"]
+    same, different, missing = filecmp.cmpfiles(one, other, files, shallow=False)
+    assert len(same) + len(different) + len(missing) == len(files)
+    return different + missing
+
+
+def rows(boot: firstlight.Boot) -> dict[str, int]:
+    calls = boot.calls().filter(kind="loader").select("function", "total_instructions")
+    return dict(calls.iter_rows())
+
+
+@pytest.mark.skipif(not Path(OVMF).is_file(), reason="OVMF is not installed")
+def test_firmware_hands_over_to_the_kernels_stub(tmp_path: Path) -> None:
+    # The firmware waits by the clock: with long instructions it polls less often.
+    first, _ = (
+        firstlight.record_with(RecordOptions(tmp_path / f"{name}.boot", loader="ovmf", shift=5)) for name in ("a", "b")
+    )
+    assert differing(tmp_path / "a.boot", tmp_path / "b.boot") == []
+    marks = first.marks()["mark"].to_list()
+    # This kernel's stub unpacks it by itself.
+    assert marks[:4] == ["power_on", "loader_start", "kernel_entry", "kernel_start"]
+    phases = first.spans().filter(kind="phase")["name"].to_list()
+    assert phases[:3] == ["firmware", "loader", "kernel_entry"]
+    assert rows(first)["[loader]"] > 0
+    assert {name for name, invariant in first.manifest.invariants.items() if not invariant.holds} == set()
+    assert first.manifest.completeness.complete
+    assert first.manifest.digests["loader"]
+    assert first.processes().height > 0
+    banner = first.log().filter(pl.col("text").str.contains("EFI stub:"))["time_ns"].item()
+    times = dict(first.marks().select("mark", "time_ns").iter_rows())
+    # The firmware cleared the screen in front of it.
+    assert 0 < banner < times["kernel_entry"]
+
+
+@pytest.mark.skipif(
+    not Path(U_BOOT).is_file() or shutil.which("qemu-system-aarch64") is None,
+    reason="U-Boot or QEMU for arm64 is not installed",
+)
+def test_a_boot_loader_from_the_first_instruction_on(tmp_path: Path) -> None:
+    first, _ = (
+        firstlight.record_with(RecordOptions(tmp_path / f"{name}.boot", arch="arm64", loader="u-boot", shift=5))
+        for name in ("a", "b")
+    )
+    assert differing(tmp_path / "a.boot", tmp_path / "b.boot") == []
+    marks = dict(first.marks().select("mark", "time_ns").iter_rows())
+    assert list(marks)[:4] == ["power_on", "loader_start", "kernel_entry", "kernel_start"]
+    assert marks["loader_start"] == 0
+    assert rows(first)["[loader]"] > 0
+    assert {name for name, invariant in first.manifest.invariants.items() if not invariant.holds} == set()
+    log = dict(first.log().select("text", "time_ns").iter_rows())
+    banner = next(time for text, time in log.items() if text.startswith("U-Boot 20"))
+    starting = next(time for text, time in log.items() if text.startswith("Starting kernel"))
+    # It waits two seconds for a key.
+    assert 0 < banner < starting - 2_000_000_000 < starting <= marks["kernel_entry"]
