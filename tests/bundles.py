@@ -44,6 +44,10 @@ SCHEMA: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
                     "self_ns": pl.Int64},
     "slices": dict.fromkeys(("slice", "start_ns", "end_ns", "instructions", "idle_ns"), pl.Int64),
     "slice_calls": dict.fromkeys(("slice", "node", "calls", "self_instructions"), pl.Int64),
+    "slice_threads": dict.fromkeys(("slice", "thread", "user_instructions", "kernel_instructions",
+                                    "interrupt_instructions", "idle_ns"), pl.Int64),
+    "slice_system_calls": dict.fromkeys(("slice", "call", "kernel_instructions"), pl.Int64),
+    "slice_user_functions": dict.fromkeys(("slice", "row", "self_instructions"), pl.Int64),
     "log": {"line": pl.Int64, "time_ns": pl.Int64, "source": pl.String, "text": pl.String, "host_ns": pl.Int64,
             "level": pl.Int64, "caller": pl.String, "channel": pl.String},
     "counters": {"counter": pl.String, "time_ns": pl.Int64, "value": pl.Int64},
@@ -130,6 +134,7 @@ def make_bundle(
         **(thread_tables(_turns(tree)) if profile else {"threads": [], "thread_names": [], "runs": []}),
         # Processes were not followed.
         **{table: [] for table in ("processes", "images", "wakeups", "system_calls", "user_functions", "packages")},
+        **{table: [] for table in ("slice_threads", "slice_system_calls", "slice_user_functions")},
         "facts": sorted(_facts() + ([(f"device.pci/{bad}", bad) for bad in HOSTILE] if hostile else [])),
     }
     path = directory / name

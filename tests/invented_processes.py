@@ -99,12 +99,106 @@ def make_processes(
     }
     rows["threads"] = [(*row[:11], *PIDS[row[0]], *of_thread[row[0]]) for row in tasks["threads"]]
     rows["processes"] = _processes(rows["threads"], starts, now)
+    if not pl.read_parquet(bundle / "slices.parquet").is_empty():
+        # One edge lies in the middle of a system call.
+        edges = [start + 70_000 for start in starts[1:]] + [start + 9_000 for start in starts[2:3]]
+        _split_slices(bundle, edges)
+        rows |= slice_tables(bundle, rows)
     for table, values in rows.items():
         types = {column: pl.Int64 if type_ == pl.Int64 else pl.String for column, type_ in SCHEMAS[table].items()}
         frame = pl.DataFrame(values, schema=types, orient="row")
         write_table(bundle, table, _hostile(frame) if hostile else frame)
     _add_invariants(bundle, rows, followed=followed)
     return bundle
+
+
+def _split_slices(bundle: Path, edges: list[int]) -> None:
+    """Let slices end at further instants; what the nodes did in a slice is divided in their order."""
+    slices, calls = (pl.read_parquet(bundle / f"{name}.parquet").rows() for name in ("slices", "slice_calls"))
+    parts: list[tuple[int, ...]] = []
+    rows: list[tuple[int, ...]] = []
+    for number, start, end, executed, idle in slices:
+        inside = sorted(edge for edge in edges if start < edge < end - idle)
+        ends = [*(edge - start for edge in inside), executed]
+        own = [row for row in calls if row[0] == number]
+        first = len(parts)
+        for begin, stop in zip([0, *ends], ends, strict=False):
+            last = stop == executed
+            parts.append((len(parts), start + begin, end if last else start + stop, stop - begin, idle if last else 0))
+        done = 0
+        for _, node, entries, instructions in own:
+            for part, (begin, stop) in enumerate(zip([0, *ends], ends, strict=False)):
+                there = overlap(done, done + instructions, begin, stop)
+                counted = entries if begin <= done < stop or (last_empty(instructions, stop, done)) else 0
+                if there or counted:
+                    rows.append((first + part, node, counted, there))
+                entries -= counted
+            done += instructions
+    rows.sort()
+    for table, values in (("slices", parts), ("slice_calls", rows)):
+        write_table(bundle, table, pl.DataFrame(values, schema=SCHEMAS[table], orient="row"))
+
+
+def last_empty(instructions: int, stop: int, done: int) -> bool:
+    """Whether a node that executes nothing stands at the end of a slice."""
+    return instructions == 0 and stop == done
+
+
+def overlap(start: int, end: int, first: int, last: int) -> int:
+    """The length of what two intervals share."""
+    return max(0, min(end, last) - max(start, first))
+
+
+def slice_tables(bundle: Path, rows: dict[str, list[tuple[Any, ...]]]) -> dict[str, list[tuple[Any, ...]]]:
+    """What threads, calls and functions did in each slice: a run's user mode, interrupts and kernel are spread evenly
+    over it, and the functions of user mode come one after the other.
+    """
+    slices = pl.read_parquet(bundle / "slices.parquet").select("slice", "start_ns", "end_ns").rows()
+    threads: dict[tuple[int, int], list[int]] = {}
+    code: dict[tuple[int, int], int] = {}
+    work: dict[int, list[tuple[int, int, int]]] = {}
+    used: dict[int, int] = {}
+    for thread, start, end, instructions, idle, user, interrupts, *_ in rows["runs"]:
+        for number, begin, stop in slices:
+            a, b = max(begin, start), min(stop, end)
+            if a >= b:
+                continue
+            if idle:
+                threads.setdefault((number, thread), [0, 0, 0, 0])[3] += b - a
+                continue
+            spent = [figure * (b - start) // instructions - figure * (a - start) // instructions
+                     for figure in (user, interrupts)]  # fmt: skip
+            own = threads.setdefault((number, thread), [0, 0, 0, 0])
+            for place, figure in enumerate((spent[0], b - a - sum(spent), spent[1])):
+                own[place] += figure
+            at = used.get(thread, 0)
+            used[thread] = at + spent[0]
+            done = 0
+            for row in rows["user_functions"]:
+                if row[2] == thread:
+                    there = overlap(done, done + row[11], at, used[thread])
+                    if there:
+                        code[number, row[0]] = code.get((number, row[0]), 0) + there
+                    done += row[11]
+    for (number, thread), own in sorted(threads.items()):
+        before = work.get(thread, [(0, 0, 0)])[-1][2]
+        work.setdefault(thread, []).append((number, before, before + own[1]))
+    calls = []
+    for call, thread, _, start, end, kernel, *_ in rows["system_calls"]:
+        if end is None:
+            continue
+        first = next(number for number, begin, stop in slices if begin <= start < stop)
+        last = next(number for number, begin, stop in slices if begin <= end < stop)
+        parts = [number for number, *_ in work[thread] if first <= number <= last]
+        for place, number in enumerate(parts):
+            there = kernel * (place + 1) // len(parts) - kernel * place // len(parts)
+            if there:
+                calls.append((number, call, there))
+    return {
+        "slice_threads": [(*key, *own) for key, own in sorted(threads.items())],
+        "slice_system_calls": sorted(calls),
+        "slice_user_functions": [(*key, own) for key, own in sorted(code.items())],
+    }
 
 
 def _images(starts: list[int]) -> list[tuple[Any, ...]]:

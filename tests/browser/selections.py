@@ -7,7 +7,9 @@ import random
 import polars as pl
 
 from browser.report_page import Report
-from firstlight.bundle.boot import Boot
+from firstlight.analysis.processes.process_stacks import process_stacks
+from firstlight.api import Boot
+from firstlight.render.page.process_tree import process_tree
 from firstlight.render.page.tree import fold
 
 UNITS = {"instructions": "instructions", "time": "ns"}
@@ -56,6 +58,45 @@ def check_selections(report: Report, boot: Boot, number: int) -> None:
             for place, figure in sums.select("place", column).iter_rows():
                 expected[place] = figure
             assert page["nodes"][field] == expected, field
+
+
+def check_process_selections(report: Report, boot: Boot, number: int) -> None:
+    """Compare processes and user functions of random selections; every figure must be equal."""
+    chance = random.Random(25)
+    end = boot.manifest.totals.virtual_ns or 0
+    tree = process_tree(boot)
+    folded = fold(tree.calls)
+    names = boot.user_functions().select("name", "file").rows()
+    for _ in range(number):
+        start, stop = sorted(chance.sample(range(end // 2, end), 2))
+        script = "([start, stop]) => document.getElementById('user-functions').firstlight.between(start, stop)"
+        page = report.page.evaluate(script, [start, stop])
+        chosen = boot.interval(start, stop)
+        assert (page["start_ns"], page["end_ns"]) == (chosen.start_ns, chosen.end_ns)
+        expected = {name: [0] * len(folded.parent) for name in ("calls", "instructions", "time")}
+        for stack in process_stacks(boot, chosen):
+            node = tree.place(stack.frames)
+            place = folded.place[node]
+            expected["calls"][place] += stack.calls if folded.counted[node] else 0
+            expected["instructions"][place] += stack.instructions
+            expected["time"][place] += stack.ns
+        assert page["nodes"] == expected
+        rows = boot.user_functions(between=(start, stop)).with_columns(
+            pl.col("calls", "call_instructions").fill_null(0)
+        )
+        left = {(row["name"], row["file"]): row for row in rows.iter_rows(named=True)}
+        small = {"self": 0, "calls": 0, "below": 0}
+        for row in page["functions"]:
+            figures = {name: row[name] for name in small}
+            if row["row"] == len(names):
+                small = figures
+                continue
+            there = left.pop(names[row["row"]])
+            assert figures == {
+                "self": there["self_instructions"], "calls": there["calls"], "below": there["call_instructions"],
+            }  # fmt: skip
+        columns = {"self": "self_instructions", "calls": "calls", "below": "call_instructions"}
+        assert small == {name: sum(row[column] for row in left.values()) for name, column in columns.items()}
 
 
 def check_counts(shown: dict[str, str], expected: pl.DataFrame) -> None:

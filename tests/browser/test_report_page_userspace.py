@@ -8,8 +8,9 @@ import polars as pl
 
 import firstlight
 from browser.report_page import Report, Show, assert_only_text
+from browser.selections import check_process_selections
 from bundles import make_bundle
-from firstlight.render.page.process_tree import page_user_functions, process_calls
+from firstlight.render.page.process_tree import page_user_functions, process_tree
 from invented_processes import make_processes
 
 
@@ -60,6 +61,24 @@ def test_each_user_function_has_a_row_and_the_sum_is_that_of_user_mode(show: Sho
     assert report.column("user-functions", "name") == ["malloc"]
 
 
+def test_selections_of_time_count_processes_and_user_functions_as_python_does(show: Show, tmp_path: Path) -> None:
+    bundle = make_processes(tmp_path)
+    boot = firstlight.open(bundle)
+    report = show(bundle)
+    check_process_selections(report, boot, 60)
+    # The page itself follows a phase that is chosen.
+    phases = boot.phases()
+    start, end = phases.row(-1, named=True)["start_ns"], phases.row(-1, named=True)["end_ns"]
+    draw_processes(report)
+    whole = report.frame_width("[before the kernel]")
+    report.page.locator("#phase").select_option(phases["phase"][-1])
+    report.page.wait_for_timeout(300)
+    assert whole > 0
+    assert "[before the kernel]" not in report.frames()
+    executed = boot.user_functions(between=(start, end))["self_instructions"].sum()
+    assert f"{executed:,} instructions in user mode" in report.section("user-functions")
+
+
 def test_hostile_names_of_files_and_functions_do_nothing(show: Show, tmp_path: Path) -> None:
     report = show(make_processes(tmp_path, hostile=True))
     draw_processes(report)
@@ -74,7 +93,7 @@ def test_a_boot_without_processes_offers_no_such_tree_and_no_table(show: Show, t
 
 def test_what_the_page_holds_adds_up_to_the_boot(tmp_path: Path) -> None:
     boot = firstlight.open(make_processes(tmp_path))
-    tree = process_calls(boot)
+    tree = process_tree(boot).calls
     totals = boot.manifest.totals
     assert tree.row(0, named=True)["total_instructions"] == tree["self_instructions"].sum() == totals.instructions
     assert tree.row(0, named=True)["total_ns"] == tree["self_ns"].sum() == totals.virtual_ns

@@ -21,7 +21,14 @@ import { userFunctionsSection } from "./user_functions";
 
 /** Draws the boot into the page. */
 export function drawBoot(data: PageData, columns: Uint8Array, page: HTMLElement): void {
-  if (data.slices) data.sliced = new Slices(data.slices, columns, data.tree.parent.length, data.functions.name.length);
+  if (data.slices) {
+    data.sliced = new Slices(data.slices, columns, {
+      nodes: data.tree.parent.length,
+      functions: data.functions.name.length,
+      processes: data.process_tree.parent.length,
+      user_functions: data.user_functions.name.length,
+    });
+  }
   const selection = new Selection(data.boot.totals.instructions === null ? "time" : "instructions");
   document.title = `${visible(data.boot.name, 80)} – Firstlight`;
   page.replaceChildren(
@@ -35,7 +42,7 @@ export function drawBoot(data: PageData, columns: Uint8Array, page: HTMLElement)
       phasesSection(data, selection),
       flameSection(data, selection),
       functionsSection(data, selection),
-      userFunctionsSection(data),
+      userFunctionsSection(data, selection),
       machineSection(data),
       pathSection(data),
       initcallsSection(data),

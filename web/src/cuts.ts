@@ -3,7 +3,7 @@
 import { entry } from "./data";
 import { exact, instructions, stamp, time, words } from "./format";
 import type { Selection } from "./selection";
-import type { Range } from "./slices";
+import type { Range, Slices } from "./slices";
 import { visible } from "./text";
 import type { PageData } from "./types";
 
@@ -52,17 +52,7 @@ export function snapped(all: Cut[], [from, to]: readonly [number, number]): Cut[
 /** What the reader's choice counts. */
 export function scopeOf(data: PageData, selection: Selection): Scope {
   const { phase, stretch } = selection;
-  if (stretch && data.sliced) {
-    const { sliced } = data;
-    const range = sliced.snapped(stretch);
-    const { instructions: executed, idle } = sliced.sums(range);
-    const slices = range[1] - range[0] + 1;
-    const several = slices === 1 ? "1 slice of time" : `${exact(slices)} slices of time`;
-    const edges = `${stamp(sliced.start(range[0]))} to ${stamp(sliced.about.end_ns[range[1]] ?? 0)} s`;
-    const figures = `${instructions(executed)} instructions and ${time(idle)} idle`;
-    const text = `${several}, ${edges}, exactly (${figures}): the selection, at the nearest edges`;
-    return { phases: null, slices: range, text };
-  }
+  if (stretch && data.sliced) return inSlices(data.sliced, stretch, "the selection");
   if (stretch) {
     const chosen = snapped(cuts(data), stretch);
     const [first, last] = [chosen[0], chosen.at(-1)];
@@ -74,4 +64,26 @@ export function scopeOf(data: PageData, selection: Selection): Scope {
   }
   if (phase !== null) return { phases: [phase], slices: null, text: `the phase ${visible(words(phase))}` };
   return { phases: null, slices: null, text: "the whole boot" };
+}
+
+/** What the reader's choice counts of processes and user functions: slices of time, those of a phase, too. Without slices
+ * it is the whole boot. */
+export function scopeOfProcesses(data: PageData, selection: Selection): Scope {
+  const { sliced } = data;
+  const whole = { phases: null, slices: null, text: "the whole boot" };
+  if (!sliced?.about.processes) return whole;
+  if (selection.stretch) return inSlices(sliced, selection.stretch, "the selection");
+  const phase = cuts(data).find((cut) => cut.name === selection.phase);
+  return phase ? inSlices(sliced, [phase.from, phase.to], `the phase ${visible(words(phase.name))}`) : whole;
+}
+
+function inSlices(sliced: Slices, stretch: readonly [number, number], what: string): Scope {
+  const range = sliced.snapped(stretch);
+  const { instructions: executed, idle } = sliced.sums(range);
+  const slices = range[1] - range[0] + 1;
+  const several = slices === 1 ? "1 slice of time" : `${exact(slices)} slices of time`;
+  const edges = `${stamp(sliced.start(range[0]))} to ${stamp(sliced.about.end_ns[range[1]] ?? 0)} s`;
+  const figures = `${instructions(executed)} instructions and ${time(idle)} idle`;
+  const text = `${several}, ${edges}, exactly (${figures}): ${what}, at the nearest edges`;
+  return { phases: null, slices: range, text };
 }

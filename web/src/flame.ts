@@ -1,6 +1,6 @@
 /** The calling-context tree of one boot as an icicle, for the phase and in the unit that the reader chose. */
 
-import { type Scope, scopeOf } from "./cuts";
+import { type Scope, scopeOf, scopeOfProcesses } from "./cuts";
 import { el, onWidth, section } from "./dom";
 import { frameCard } from "./flame_card";
 import { amount, exact, share, timeName, type Unit } from "./format";
@@ -107,16 +107,14 @@ function legend(data: PageData): HTMLElement {
   return el("ul", { class: "legend", "aria-label": "Kinds of frames" }, ...items);
 }
 
-/** What is counted; processes are not divided by time. */
 function treeScope(data: PageData, selection: Selection): Scope {
-  return selection.tree === "processes"
-    ? { phases: null, slices: null, text: "the whole boot" }
-    : scopeOf(data, selection);
+  return selection.tree === "processes" ? scopeOfProcesses(data, selection) : scopeOf(data, selection);
 }
 
 /** The trees of a boot, each as the page's data with that tree as their call tree. */
 function treesOf(data: PageData): Record<string, PageData> {
-  const { pruning, ...tree } = data.process_tree;
+  const tree = data.process_tree;
+  const { pruning } = tree;
   return tree.parent.length === 0 ? { calls: data } : { calls: data, processes: { ...data, tree, pruning } };
 }
 

@@ -17,6 +17,8 @@ export interface SlicesDescription {
   idle_functions: number[];
   /** How many functions are together in the row behind the last one. */
   smaller: number;
+  /** The same of processes and user functions; null where these were not followed, or not in slices. */
+  processes: { idle_node: number; smaller: number } | null;
   bytes: number;
 }
 
@@ -37,6 +39,21 @@ export interface Own {
   self: number;
 }
 
+/** What one user function did in some slices: its own instructions, the calls that it made, and the kernel's in them. */
+export interface UserOwn {
+  self: number;
+  calls: number;
+  below: number;
+}
+
+/** How many nodes and functions have rows. */
+export interface Sizes {
+  nodes: number;
+  functions: number;
+  processes: number;
+  user_functions: number;
+}
+
 function within(slice: number | undefined, [first, last]: Range): boolean {
   return slice !== undefined && first <= slice && slice <= last;
 }
@@ -45,9 +62,11 @@ export class Slices {
   readonly about: SlicesDescription;
   readonly #nodes: Rows;
   readonly #functions: Rows;
+  readonly #processes: Rows | null;
+  readonly #userFunctions: Rows | null;
 
-  /** Of a tree with so many nodes and a table with so many functions. */
-  constructor(about: SlicesDescription, columns: Uint8Array, nodes: number, functions: number) {
+  /** Of trees and tables of these sizes. */
+  constructor(about: SlicesDescription, columns: Uint8Array, sizes: Sizes) {
     this.about = about;
     const numbers = new Varints(columns, "slices", columns.length - about.bytes);
     const rows = (keys: number, figures: number): Rows => {
@@ -67,8 +86,10 @@ export class Slices {
       });
       return { key, slice, figures: Array.from({ length: figures }, () => new Float64Array(size).map(numbers.next)) };
     };
-    this.#nodes = rows(nodes, 2);
-    this.#functions = rows(functions + 1, 3);
+    this.#nodes = rows(sizes.nodes, 2);
+    this.#functions = rows(sizes.functions + 1, 3);
+    this.#processes = about.processes && rows(sizes.processes, 2);
+    this.#userFunctions = about.processes && rows(sizes.user_functions + 1, 3);
   }
 
   /** Where a slice begins. */
@@ -107,16 +128,40 @@ export class Slices {
     return instructions * 2 ** this.about.shift;
   }
 
-  /** What each node did by itself: its number, calls, instructions and time. */
-  eachNode(range: Range, put: (node: number, calls: number, executed: number, ns: number) => void): void {
-    const { key, slice, figures } = this.#nodes;
+  /** What each node of a tree did by itself: its number, calls, instructions and time. */
+  eachNode(
+    range: Range,
+    put: (node: number, calls: number, executed: number, ns: number) => void,
+    tree: "calls" | "processes" = "calls",
+  ): void {
+    const rows = tree === "processes" ? this.#processes : this.#nodes;
+    if (!rows) return;
+    const { key, slice, figures } = rows;
     for (let i = 0; i < key.length; i++) {
       if (!within(slice[i], range)) continue;
       const executed = figures[1]?.[i] ?? 0;
       put(key[i] ?? 0, figures[0]?.[i] ?? 0, executed, this.time(executed));
     }
     const { idle } = this.sums(range);
-    if (idle > 0) put(this.about.idle_node, 0, 0, idle);
+    const idleNode = tree === "processes" ? (this.about.processes?.idle_node ?? -1) : this.about.idle_node;
+    if (idle > 0) put(idleNode, 0, 0, idle);
+  }
+
+  /** What each user function did, by its row in the table of the boot; the small ones are the row behind the last. */
+  userFunctions(range: Range): Map<number, UserOwn> {
+    const found = new Map<number, UserOwn>();
+    if (!this.#userFunctions) return found;
+    const { key, slice, figures } = this.#userFunctions;
+    for (let i = 0; i < key.length; i++) {
+      if (!within(slice[i], range)) continue;
+      const row = key[i] ?? 0;
+      const own = found.get(row) ?? { self: 0, calls: 0, below: 0 };
+      own.self += figures[0]?.[i] ?? 0;
+      own.calls += figures[1]?.[i] ?? 0;
+      own.below += figures[2]?.[i] ?? 0;
+      found.set(row, own);
+    }
+    return found;
   }
 
   /** What each function did, by its row in the function table of the boot; the small ones are the row behind the last. */

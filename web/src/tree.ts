@@ -36,7 +36,7 @@ export function measure(data: PageData, phases: string[] | null, slices: Range |
     own.self.time[node] = (own.self.time[node] ?? 0) + (ns ?? 0);
   };
   if (slices !== null) {
-    data.sliced?.eachNode(slices, put);
+    data.sliced?.eachNode(slices, put, data.tree === data.process_tree ? "processes" : "calls");
   } else if (phases === null) {
     for (let i = 0; i < size; i++) put(i, calls[i] ?? 0, self_instructions[i] ?? 0, self_ns[i] ?? null);
   } else {

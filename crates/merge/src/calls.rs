@@ -25,7 +25,18 @@ pub fn chosen<'a>(pieces: &'a [AlignedRecord<'a>]) -> Option<(&'a AlignedRecord<
 /// When they cannot be written.
 pub fn write_calls(calls: Option<&Calls>, bundle: &Path) -> Result<usize, MergeError> {
     let Some(calls) = calls else {
-        write_empty(&["calls", "phase_calls", "slices", "slice_calls"], bundle)?;
+        write_empty(
+            &[
+                "calls",
+                "phase_calls",
+                "slices",
+                "slice_calls",
+                "slice_threads",
+                "slice_system_calls",
+                "slice_user_functions",
+            ],
+            bundle,
+        )?;
         return Ok(0);
     };
     let nodes = &calls.nodes;
@@ -64,6 +75,9 @@ pub fn write_calls(calls: Option<&Calls>, bundle: &Path) -> Result<usize, MergeE
         ])?;
     }
     table.close()?;
-    write_empty(&["phase_calls", "slices", "slice_calls"], bundle)?;
+    write_empty(
+        &["phase_calls", "slices", "slice_calls", "slice_threads", "slice_system_calls", "slice_user_functions"],
+        bundle,
+    )?;
     Ok(nodes.len())
 }

@@ -18,6 +18,7 @@ pub mod snapshot;
 pub mod symbols;
 pub mod tracker;
 pub mod tree;
+pub mod turns;
 pub mod userspace;
 
 pub use firstlight_isa as isa;

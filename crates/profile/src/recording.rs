@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const MAGIC: &[u8; 6] = b"FLPROF";
 // After the version byte: one zstd frame of what the second has as it is.
-const PACKED: u8 = 9;
-pub(crate) const PLAIN: u8 = 10;
+const PACKED: u8 = 11;
+pub(crate) const PLAIN: u8 = 12;
 // A profile is a few megabytes; a file that claims more than this is not one.
 const LARGEST_BYTES: usize = 1 << 30;
 
@@ -347,6 +347,12 @@ impl Recording {
         let ran = self.running.runs.iter().all(|run| (run.task as usize) < tasks && run.node.is_none_or(context))
             && self.running.addresses.len() == tasks
             && self.processes.is_consistent(tasks);
+        let (code, images) = (&self.processes.code, self.processes.images.len());
+        let ran = ran
+            && self.slices.iter().all(|slice| {
+                (slice.running.run as usize) < self.running.runs.len()
+                    && code.are_consistent(&slice.code, tasks, images)
+            });
         let checks = self.checks.iter().all(|check| (check.function as usize) < functions)
             && self.doubtful.iter().all(|(node, _)| (*node as usize) < self.nodes.len());
         if rows && spans && named && ran && checks {

@@ -1,4 +1,4 @@
-//! The tree in slices of time: what every node did between two cuts of the virtual clock.
+//! The tree, the threads and the user code in slices of time: what each did between two cuts of the virtual clock.
 //!
 //! A slice ends where the clock reaches the next edge of a grid, and where a phase ends. Between two events one context
 //! runs, so a stretch that crosses an edge is divided by arithmetic: slices are exact to the instruction, and their sum is
@@ -7,6 +7,8 @@
 use crate::instant::Instant;
 pub use crate::tree::NodeRow;
 use crate::tree::{CallTree, NodeId};
+use crate::userspace::code::Executed;
+use crate::userspace::Spent;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The first step of the grid, in virtual nanoseconds.
@@ -44,6 +46,19 @@ pub struct Slice {
     /// What the nodes did in it, where that is not zero, in their order.
     #[serde(serialize_with = "serialize_rows", deserialize_with = "deserialize_rows")]
     pub rows: Vec<NodeRow>,
+    /// The processor at its end.
+    pub running: UnderWay,
+    /// What was executed of user code in it, in order of threads, programs and blocks.
+    pub code: Vec<Executed>,
+}
+
+/// The run that is under way at the end of a slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct UnderWay {
+    /// Its number among the runs.
+    pub run: u32,
+    /// What its task had executed in it by then.
+    pub spent: Spent,
 }
 
 /// A slice as the file has it: of each row the distance to the node before, calls and instructions, as varints.
@@ -53,6 +68,26 @@ pub(crate) struct PackedSlice {
     mark: u32,
     #[serde(serialize_with = "serialize_bytes")]
     rows: Vec<u8>,
+    running: UnderWay,
+    code: Vec<Executed>,
+}
+
+/// Where a slice ends.
+#[derive(Debug)]
+pub(crate) struct End {
+    pub at: Instant,
+    /// The phase it lies in: the mark that began it, as an index into the marks.
+    pub mark: u32,
+    pub running: UnderWay,
+    /// What was executed of user code since the slice began.
+    pub code: Vec<Executed>,
+}
+
+impl End {
+    fn of(self, rows: Vec<u8>) -> PackedSlice {
+        let Self { at, mark, running, code } = self;
+        PackedSlice { end: at, mark, rows, running, code }
+    }
 }
 
 fn serialize_bytes<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
@@ -127,17 +162,24 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// Ends a slice of the phase that this mark began.
-    pub fn cut(&mut self, tree: &mut CallTree, end: Instant, mark: u32) {
+    /// Ends a slice.
+    pub fn cut(&mut self, tree: &mut CallTree, end: End) {
         let rows = packed(tree.changed_since(&self.before));
-        self.closed.push(PackedSlice { end, mark, rows });
+        self.closed.push(end.of(rows));
         tree.settle(&mut self.before);
     }
 
+    /// User code was not followed to the end.
+    pub fn forget_code(&mut self) {
+        for slice in &mut self.closed {
+            slice.code.clear();
+        }
+    }
+
     /// All slices, with what there is of the present one up to here; it goes on.
-    pub fn until(&self, tree: &CallTree, end: Instant, mark: u32) -> SlicesSoFar<'_> {
+    pub fn until(&self, tree: &CallTree, end: End) -> SlicesSoFar<'_> {
         let rows = packed(tree.changed_since(&self.before));
-        SlicesSoFar { closed: &self.closed, open: PackedSlice { end, mark, rows } }
+        SlicesSoFar { closed: &self.closed, open: end.of(rows) }
     }
 }
 
@@ -152,6 +194,11 @@ impl Serialize for SlicesSoFar<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.closed.iter().chain(std::iter::once(&self.open)))
     }
+}
+
+/// Slices with their numbers; those that end at one instant are one.
+pub fn by_end(slices: &[Slice]) -> impl Iterator<Item = (u64, &[Slice])> {
+    (0..).zip(slices.chunk_by(|first, second| first.end == second.end))
 }
 
 /// Rows with those of one node made one, in the order of nodes.

@@ -45,7 +45,7 @@ macro_rules! columns {
 }
 
 /// Name and columns of every table.
-pub const TABLES: [(&str, &[ColumnSchema]); 20] = [
+pub const TABLES: [(&str, &[ColumnSchema]); 23] = [
     (
         "marks",
         columns![
@@ -72,6 +72,15 @@ pub const TABLES: [(&str, &[ColumnSchema]); 20] = [
     ("phase_calls", columns![node: int, phase: text, calls: int, self_instructions: maybe_int, self_ns: maybe_int]),
     ("slices", columns![slice: int, start_ns: int, end_ns: int, instructions: int, idle_ns: int]),
     ("slice_calls", columns![slice: int, node: int, calls: int, self_instructions: int]),
+    (
+        "slice_threads",
+        columns![
+            slice: int, thread: int, user_instructions: int, kernel_instructions: int, interrupt_instructions: int,
+            idle_ns: int
+        ],
+    ),
+    ("slice_system_calls", columns![slice: int, call: int, kernel_instructions: int]),
+    ("slice_user_functions", columns![slice: int, row: int, self_instructions: int]),
     (
         "log",
         columns![

@@ -23,7 +23,7 @@ use std::sync::Arc;
 const ROW_GROUP_ROWS: usize = 1 << 20;
 
 // Tables of many rows in the order of their numbers.
-const ORDERED: [&str; 1] = ["slice_calls"];
+const ORDERED: [&str; 4] = ["slice_calls", "slice_threads", "slice_system_calls", "slice_user_functions"];
 
 /// The values of one column.
 #[derive(Debug, Clone, PartialEq, Eq)]

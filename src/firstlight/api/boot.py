@@ -201,40 +201,75 @@ class Boot(BundleBoot):
             owners = packages_of_root(files, Path(root))
         return packages(self, by or GroupBill.PACKAGE, owners)
 
+    def interval_processes(self, start_ns: int, end_ns: int) -> pl.DataFrame:
+        """What each process did in :meth:`interval`, those that executed most first.
+
+        Columns: `process`, `pid`, `name`, `user_instructions`, `kernel_instructions`, `interrupt_instructions`,
+        `idle_ns`, `cpu_ns` (the time that these instructions take), `calls` (of the system, that began there). Only
+        processes that did something. With what ran before the kernel, the instructions sum to those of the interval.
+
+        :param start_ns: an instant, in nanoseconds of the boot's clock.
+        :param end_ns: a later one.
+        :raises UsageError: when the second instant is not after the first.
+        :raises BundleError: when the boot has no slices, or these have no processes.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).interval_processes(0, 50_000_000).columns[:2]
+        ['process', 'pid']
+        """
+        from firstlight.analysis.processes.sliced import interval_processes
+
+        return interval_processes(self, (start_ns, end_ns))
+
     def user_functions(
-        self, *, process: str | None = None, symbols: str | os.PathLike[str] | None = None
+        self,
+        *,
+        process: str | None = None,
+        symbols: str | os.PathLike[str] | None = None,
+        between: tuple[int, int] | None = None,
     ) -> pl.DataFrame:
         """The functions that processes executed in user mode, with the system calls that each made itself.
 
         :param process: only of processes that were this at any time, from their creation on; as for
             :meth:`system_calls`.
         :param symbols: a directory with debug files, which name functions that the recording has no names for.
+        :param between: only what ran between two instants, in nanoseconds: in the slices of :meth:`interval`. A call
+            counts where it began.
+        :raises BundleError: when the boot has no slices, or these have no processes.
 
         >>> import firstlight
         >>> "self_instructions" in firstlight.open(bundle).user_functions().columns
         True
         """
+        from firstlight.analysis.processes.sliced import process_interval
         from firstlight.analysis.processes.user_functions import user_functions
 
-        where = None if symbols is None else Path(symbols)
-        return user_functions(self, self._known_process(process), symbols=where)
+        where, chosen = None if symbols is None else Path(symbols), process_interval(self, between)
+        return user_functions(self, self._known_process(process), symbols=where, interval=chosen)
 
     def process_work(
-        self, *, process: str | None = None, symbols: str | os.PathLike[str] | None = None
+        self,
+        *,
+        process: str | None = None,
+        symbols: str | os.PathLike[str] | None = None,
+        between: tuple[int, int] | None = None,
     ) -> pl.DataFrame:
         """All that processes executed: functions of user mode, each system call, the rest of the kernel, interrupts.
 
         :param process: as for :meth:`user_functions`.
         :param symbols: as for :meth:`user_functions`.
+        :param between: as for :meth:`user_functions`.
+        :raises BundleError: when the boot has no slices, or these have no processes.
 
         >>> import firstlight
         >>> "count" in firstlight.open(bundle).process_work().columns
         True
         """
+        from firstlight.analysis.processes.sliced import process_interval
         from firstlight.analysis.processes.user_functions import process_work
 
-        where = None if symbols is None else Path(symbols)
-        return process_work(self, self._known_process(process), symbols=where)
+        where, chosen = None if symbols is None else Path(symbols), process_interval(self, between)
+        return process_work(self, self._known_process(process), symbols=where, interval=chosen)
 
     def _known_process(self, process: str | None) -> str | None:
         from firstlight.analysis.processes.system_calls import process_names

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.slices import Interval
+from firstlight.quantities import exact_seconds
 
 #: What the times of each kind of clock are called.
 CLOCKS = {"virtual": "virtual time", "host": "time of the host", "imported": "time of the log"}
@@ -30,6 +32,17 @@ def between(boot: Boot) -> str:
     if boot.manifest.failure is not None:
         return f"{first} to the end of the record ({boot.manifest.failure.reason})"
     return f"{first} to {marks[-1] if marks else 'the end of the record'}"
+
+
+def interval_text(interval: Interval) -> str:
+    """Which slices of time figures are of.
+
+    >>> interval_text(Interval(0, 1, 0, 25_000_000, 19, 6))
+    '0.000000000 to 0.025000000 s (2 slices of time)'
+    """
+    several = "slice" if interval.slices == 1 else "slices"
+    edges = f"{exact_seconds(interval.start_ns)} to {exact_seconds(interval.end_ns)} s"
+    return f"{edges} ({interval.slices:,} {several} of time)"
 
 
 def kernel_text(boot: Boot) -> str | None:

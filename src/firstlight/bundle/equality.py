@@ -5,13 +5,14 @@ from __future__ import annotations
 from firstlight.bundle.boot import Boot
 
 #: Tables that count what others count, in finer parts: an older bundle without them is no other boot.
-FINER = ("slices", "slice_calls")
+FINER = ("slices", "slice_calls", "slice_threads", "slice_system_calls", "slice_user_functions")
 
 
 def equal_tables(one: Boot, other: Boot) -> bool:
     """Whether every table of one boot is that of the other: by its digest, or row by row between schema versions.
 
-    Slices of time are left out where one of them has none, as bundles of earlier versions: they are parts of the tree.
+    Slices of time are left out where one of them has none, as bundles of earlier versions: they are parts of
+    the tree, of threads, system calls and functions.
 
     :raises BundleError: when a table that has to be read is damaged.
 

@@ -150,6 +150,50 @@ def _slice_calls(manifest: Manifest, rows: pl.DataFrame, read: Read) -> str | No
     return f"the nodes executed {_text(made or 0)} in slice {number}, and the slice {_text(said)}"
 
 
+def _slice_threads(manifest: Manifest, rows: pl.DataFrame, read: Read) -> str | None:
+    """What a thread did in all slices is what it did."""
+    followed = "modes_partition_the_runs" in manifest.invariants
+    held = _holds(manifest, "runs_partition_the_kernel", "modes_partition_the_runs")
+    if rows.is_empty() or not followed or not held:
+        return None
+    kernel = pl.col("instructions") - pl.col("user_instructions") - pl.col("interrupt_instructions")
+    threads = read("threads").with_columns(kernel_instructions=kernel)
+    columns = ["user_instructions", "kernel_instructions", "interrupt_instructions", "idle_ns"]
+    return _parts(rows, threads, read, "thread", columns)
+
+
+def _slice_system_calls(manifest: Manifest, rows: pl.DataFrame, read: Read) -> str | None:
+    """What the kernel did in a system call in all slices is what it did in it."""
+    if rows.is_empty():
+        return None
+    return _parts(rows, read("system_calls"), read, "call", ["kernel_instructions"])
+
+
+def _slice_user_functions(manifest: Manifest, rows: pl.DataFrame, read: Read) -> str | None:
+    """What was executed of a function of user mode in all slices is what was executed of it."""
+    if rows.is_empty() or not _holds(manifest, "user_functions_partition_user_mode"):
+        return None
+    return _parts(rows, read("user_functions"), read, "row", ["self_instructions"])
+
+
+def _parts(rows: pl.DataFrame, wholes: pl.DataFrame, read: Read, key: str, columns: list[str]) -> str | None:
+    """The figures of each key over all slices are those of the table that has it once."""
+    fault = _negative(rows, columns, key) or _sums(rows, dict.fromkeys(columns))
+    if fault is not None:
+        return fault
+    strange = rows.join(read("slices"), on="slice", how="anti").sort("slice")
+    if not strange.is_empty():
+        return f"there is no slice {_text(strange['slice'][0])}"
+    made = rows.group_by(key).agg(pl.col(columns).sum())
+    both = wholes.select(key, *columns).join(made, on=key, how="full", suffix="_slices", coalesce=True)
+    for column in columns:
+        wrong = both.filter(pl.col(column).fill_null(0) != pl.col(f"{column}_slices").fill_null(0)).sort(key)
+        if not wrong.is_empty():
+            number, whole, summed = wrong.select(key, column, f"{column}_slices").row(0)
+            return f"`{column}` of {key} {number} is {_text(summed or 0)} in all slices, and {_text(whole)} altogether"
+    return None
+
+
 def _marks(manifest: Manifest, marks: pl.DataFrame, read: Read) -> str | None:
     """The marks come in order of time, from power-on."""
     times = marks["time_ns"]
@@ -307,6 +351,9 @@ _CHECKS: dict[str, Callable[[Manifest, pl.DataFrame, Read], str | None]] = {
     "phase_calls": _phase_calls,
     "slices": _slices,
     "slice_calls": _slice_calls,
+    "slice_threads": _slice_threads,
+    "slice_system_calls": _slice_system_calls,
+    "slice_user_functions": _slice_user_functions,
     "runs": _runs,
     "threads": _threads,
     "processes": _processes,

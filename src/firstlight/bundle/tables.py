@@ -37,6 +37,11 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
     "phase_calls": columns("node:int phase calls:int self_instructions:int self_ns:int"),
     "slices": columns("slice:int start_ns:int end_ns:int instructions:int idle_ns:int"),
     "slice_calls": columns("slice:int node:int calls:int self_instructions:int"),
+    "slice_threads": columns(
+        "slice:int thread:int user_instructions:int kernel_instructions:int interrupt_instructions:int idle_ns:int"
+    ),
+    "slice_system_calls": columns("slice:int call:int kernel_instructions:int"),
+    "slice_user_functions": columns("slice:int row:int self_instructions:int"),
     "log": columns("line:int time_ns:int source text host_ns:int level:int caller channel"),
     "counters": columns("counter time_ns:int value:int"),
     "facts": columns("fact value"),
@@ -88,7 +93,7 @@ MOST_ROWS = 100_000_000
 ADDED_TABLES = (
     *("links", "kd", "threads", "thread_names", "runs"),
     *("processes", "images", "wakeups", "system_calls", "user_functions", "packages"),
-    *("slices", "slice_calls"),
+    *("slices", "slice_calls", "slice_threads", "slice_system_calls", "slice_user_functions"),
 )
 
 

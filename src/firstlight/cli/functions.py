@@ -12,7 +12,7 @@ import typer
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Bundle, Json, Limit, check_form
-from firstlight.cli.process_functions import process_functions
+from firstlight.cli.process_functions import Wanted, process_functions
 from firstlight.cli.processes import Form
 from firstlight.errors import UsageError
 
@@ -95,6 +95,7 @@ def functions(
       firstlight functions a.boot --between 0.8s..0.9s --sort self
       firstlight functions a.boot --csv > functions.csv
       firstlight functions a.boot --process systemd-udevd --user -n 20
+      firstlight functions a.boot --process systemd --between 1.2s..1.3s
       firstlight functions kft.boot --columns Fctalsmn
     """
     from firstlight.render.terminal.report import print_report
@@ -106,13 +107,14 @@ def functions(
         raise UsageError("`--tree` excludes `-n`", hint="`--min-percent` prunes a tree")
     opened = api.open(boot)
     if process is not None or user:
-        if tree or corrected or raw_names or columns or under is not None or phase is not None or between:
+        if tree or corrected or raw_names or columns or under is not None or phase is not None:
             raise UsageError(
                 "`--process` and `--user` exclude the options of the kernel's calling-context tree",
-                hint="add nothing but `--symbols`, `-n`, `--csv` and `--json`",
+                hint="add nothing but `--between`, `--symbols`, `-n`, `--csv` and `--json`",
             )
         check_form(csv, json)
-        process_functions(opened, process, user, symbols, Form(limit, csv, json))
+        instants = None if between is None else parse_between(between)
+        process_functions(opened, Wanted(process, user, symbols, instants), Form(limit, csv, json))
         return
     if symbols is not None:
         raise UsageError("`--symbols` is for functions of user mode", hint="add `--user` or `--process P`")

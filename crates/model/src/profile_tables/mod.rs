@@ -21,7 +21,7 @@ use firstlight_schema::CodeKind;
 use instants::Clock;
 use module_symbols::{gather_nameless, ModuleSymbols};
 use processes::{missing, write_processes, Processes};
-use slices::write_slices;
+use slices::{write_slices, write_slices_of_threads};
 use spans::{write_marks, write_spans};
 use std::path::Path;
 use threads::write_threads;
@@ -45,8 +45,8 @@ pub struct ProfileSummary {
     pub processes_missing: Option<&'static str>,
 }
 
-/// Reads a profile and writes `marks`, `spans`, `calls`, `phase_calls`, `slices`, `slice_calls`, `log`, `counters`, `threads`, `thread_names`, `runs`, the tables of processes and
-/// `user_functions` into a bundle's directory.
+/// Reads a profile and writes `marks`, `spans`, `calls`, `phase_calls`, `slices`, `slice_calls`, `log`, `counters`, `threads`, `thread_names`, `runs`, the tables of processes,
+/// `user_functions`, and what threads, system calls and user functions did in slices, into a bundle's directory.
 ///
 /// `console` is what the guest's console printed, `modules` the lines of `/proc/kallsyms` that name a module; either may
 /// be missing. `files` has the guest's programs and libraries, for the names of their functions.
@@ -84,6 +84,7 @@ pub fn convert(
     write_threads(&recording.running, &processes, clock, bundle)?;
     let functions = UserFunctions::of(&recording, files)?;
     functions.write(&recording, &processes, bundle)?;
+    write_slices_of_threads(&recording, &functions, bundle)?;
     write_processes(&recording, &processes, &functions.callers(&recording), clock, bundle)?;
     write_empty(&["links", "kd"], bundle)?;
     let end = recording.end;

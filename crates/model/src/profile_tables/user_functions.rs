@@ -106,6 +106,11 @@ impl UserFunctions {
         })
     }
 
+    /// The row that a block of a thread and program belongs to.
+    pub fn row_of(&self, executed: &Executed) -> Option<u64> {
+        self.rows.get(&(executed.task, executed.image, executed.block)).map(|row| *row as u64)
+    }
+
     /// For each system call the row of the function that made it.
     pub fn callers(&self, recording: &Recording) -> Vec<Option<i64>> {
         let mut running: FxHashMap<u32, u32> = FxHashMap::default();

@@ -23,7 +23,7 @@ use crate::snapshot::Snapshot;
 use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId, Kind, NodeId, ROOT};
 use crate::userspace::code::CodeLog;
-use crate::userspace::Log;
+use crate::userspace::{Log, Spent};
 use firstlight_isa::{Class, Isa};
 use firstlight_schema::{Mark, MarkSource};
 use followed::Followed;
@@ -287,7 +287,9 @@ impl<I: Isa> Tracker<I> {
     pub fn kernel(&mut self, now: u64) {
         self.mark(Mark::KernelEntry.name(), MarkSource::Address, "", now);
         let at = self.timeline.instant(now);
-        self.timeline.tasks.begin(at);
+        if self.timeline.tasks.begin(at) {
+            self.stack.spent = Spent::default();
+        }
         self.mode_since = now;
         self.move_to(self.rows.unknown, now);
     }
@@ -300,9 +302,7 @@ impl<I: Isa> Tracker<I> {
 
     #[inline]
     fn charge(&mut self, now: u64) {
-        if now >= self.edge {
-            self.cross(now);
-        }
+        self.reach(now);
         let passed = now.checked_sub(self.since);
         self.tree.charge(self.node, std::mem::take(&mut self.entered), passed.unwrap_or(0));
         match passed {
@@ -324,8 +324,21 @@ impl<I: Isa> Tracker<I> {
 
     // Ends a slice; none ends before the one before it.
     fn cut(&mut self, now: u64) {
-        self.timeline.cut(&mut self.tree, now.max(self.since));
+        let at = now.max(self.since);
+        if at > self.mode_since {
+            self.settle_mode(at);
+        }
+        let code = self.code.as_mut().map_or_else(Vec::new, CodeLog::cut);
+        self.timeline.cut(&mut self.tree, self.stack.spent, code, at);
         self.edge = self.timeline.edge();
+    }
+
+    // Ends the slices whose edges lie before this instant, before what happens now is counted.
+    #[inline]
+    fn reach(&mut self, now: u64) {
+        if now >= self.edge {
+            self.cross(now);
+        }
     }
 
     /// A call instruction in `site` wrote its return address to `sp`.
@@ -600,6 +613,7 @@ impl<I: Isa> Tracker<I> {
             checks: self.checks(entered),
             doubtful: self.doubtful(),
             spent: self.stack.spent,
+            code: self.code.as_mut().map_or_else(Vec::new, CodeLog::since_cut),
             processes: &self.processes.seen,
         };
         self.timeline.snapshot(state, now, &self.tree, &self.functions, followed)

@@ -6,6 +6,7 @@
 
 use super::mode::since;
 use crate::recording::{Instant, Run, Running, TaskName};
+use crate::slices::UnderWay;
 use crate::tree::NodeId;
 use crate::userspace::Spent;
 use rustc_hash::FxHashMap;
@@ -62,11 +63,18 @@ pub(super) struct TaskLog {
 }
 
 impl TaskLog {
-    /// The first task begins.
-    pub fn begin(&mut self, at: Instant) {
-        if self.kept.runs.is_empty() {
+    /// The first task begins; false if it did before.
+    pub fn begin(&mut self, at: Instant) -> bool {
+        let begins = self.kept.runs.is_empty();
+        if begins {
             self.now.start = at;
         }
+        begins
+    }
+
+    /// The run that is under way, of a task that has executed so much by now.
+    pub fn under_way(&self, spent: Spent) -> UnderWay {
+        UnderWay { run: self.kept.runs.len() as u32, spent: since(self.now.spent, spent) }
     }
 
     /// The running task gives the processor to another.

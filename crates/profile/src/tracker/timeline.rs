@@ -3,10 +3,11 @@
 use super::running::TaskLog;
 use crate::initcalls::ORDER;
 use crate::recording::{Counts, Function, FunctionCheck, Instant, Line, Mark, PhaseRow, Span, State};
-use crate::slices::{edge_after, Slices};
+use crate::slices::{edge_after, End, Slices};
 use crate::snapshot::{named, Named, Snapshot};
 use crate::symbols::SymbolTable;
 use crate::tree::{CallTree, FunctionId, NodeId};
+use crate::userspace::code::Executed;
 use crate::userspace::{Spent, Userspace};
 use firstlight_isa::Isa;
 use firstlight_schema::{vocabulary, MarkSource};
@@ -38,6 +39,8 @@ pub(super) struct Checked<'t> {
     pub doubtful: Vec<(NodeId, u64)>,
     /// Instructions of the running task.
     pub spent: Spent,
+    /// User code since the last slice ended.
+    pub code: Vec<Executed>,
     pub processes: &'t Userspace,
 }
 
@@ -192,10 +195,21 @@ impl Timeline {
     }
 
     /// Ends a slice here.
-    pub fn cut(&mut self, tree: &mut CallTree, now: u64) {
-        let (end, mark) = (self.instant(now), self.mark());
-        self.slices.cut(tree, end, mark);
+    ///
+    /// `spent` are the instructions of the running task, `code` what was executed of user code since the slice began.
+    pub fn cut(&mut self, tree: &mut CallTree, spent: Spent, code: Vec<Executed>, now: u64) {
+        let end = self.end(spent, code, now);
+        self.slices.cut(tree, end);
         self.edge_ns = edge_after(self.ns(now).saturating_add(self.idle_ns));
+    }
+
+    /// User code is followed no further: what was counted of it counts no more.
+    pub fn forget_code(&mut self) {
+        self.slices.forget_code();
+    }
+
+    fn end(&self, spent: Spent, code: Vec<Executed>, now: u64) -> End {
+        End { at: self.instant(now), mark: self.mark(), running: self.tasks.under_way(spent), code }
     }
 
     pub fn end_span(&mut self, span: usize, now: u64) {
@@ -250,7 +264,7 @@ impl Timeline {
         functions: &'t [Function],
         followed: Checked<'t>,
     ) -> Snapshot<'t> {
-        let Checked { counts, checks, doubtful, spent, processes } = followed;
+        let Checked { counts, checks, doubtful, spent, code, processes } = followed;
         let Named { nodes, spans, checks, functions } = named(tree, &self.spans, &checks, functions);
         Snapshot {
             state,
@@ -261,7 +275,7 @@ impl Timeline {
             functions,
             nodes,
             phases: &self.phases,
-            slices: self.slices.until(tree, self.instant(now), self.mark()),
+            slices: self.slices.until(tree, self.end(spent, code, now)),
             marks: &self.marks,
             spans,
             lines: &self.lines,

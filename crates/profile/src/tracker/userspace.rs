@@ -56,6 +56,7 @@ impl<I: Isa> Tracker<I> {
         self.processes.seen.missing.get_or_insert(missing);
         self.processes.seen.code = UserCode::default();
         self.code = None;
+        self.timeline.forget_code();
     }
 
     /// The running task creates another.
@@ -115,6 +116,7 @@ impl<I: Isa> Tracker<I> {
     /// where they lie in memory, at addresses of the lower half, while it changes its page table (`idmap_cpu_replace_ttbr1`).
     #[inline]
     pub fn user_block(&mut self, block: BlockId, length: u64, now: u64) {
+        self.reach(now);
         if let Some(code) = self.code.as_mut().filter(|_| self.stack.mode == Mode::User) {
             code.runs(block, length, now);
         }
@@ -135,6 +137,7 @@ impl<I: Isa> Tracker<I> {
 
     /// The kernel begins to serve a system call of the running task. Gives the number of its row.
     pub fn system_call(&mut self, name: &str, arguments: [u64; 3], path: Option<&str>, now: u64) -> usize {
+        self.reach(now);
         self.settle_mode(now);
         let start = self.timeline.instant(now);
         let name = self.processes.text(name);
@@ -142,7 +145,19 @@ impl<I: Isa> Tracker<I> {
         let (task, spent) = (self.stack.task, self.stack.spent);
         let block = self.code.as_ref().map(CodeLog::current);
         let calls = &mut self.processes.seen.calls;
-        calls.push(SystemCall { task, name, start, end: None, spent, arguments, result: None, path, block });
+        let kernel_before = spent.kernel;
+        calls.push(SystemCall {
+            task,
+            name,
+            start,
+            end: None,
+            spent,
+            kernel_before,
+            arguments,
+            result: None,
+            path,
+            block,
+        });
         self.stack.call = Some(calls.len() - 1);
         calls.len() - 1
     }

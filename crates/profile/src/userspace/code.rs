@@ -63,11 +63,17 @@ impl UserCode {
         let below = |number: u32, many: usize| (number as usize) < many;
         self.sources.iter().all(|source| source.path.is_none_or(|path| below(path, texts)))
             && self.blocks.iter().all(|block| below(block.source, self.sources.len()))
-            && self.rows.iter().all(|row| {
-                below(row.task, tasks)
-                    && row.image.is_none_or(|image| below(image, images))
-                    && below(row.block, self.blocks.len())
-            })
+            && self.are_consistent(&self.rows, tasks, images)
+    }
+
+    /// Whether rows name tasks, images and blocks that are there.
+    pub(crate) fn are_consistent(&self, rows: &[Executed], tasks: usize, images: usize) -> bool {
+        let below = |number: u32, many: usize| (number as usize) < many;
+        rows.iter().all(|row| {
+            below(row.task, tasks)
+                && row.image.is_none_or(|image| below(image, images))
+                && below(row.block, self.blocks.len())
+        })
     }
 }
 
@@ -98,6 +104,8 @@ pub struct CodeLog {
     contexts: Vec<Context>,
     /// By context and piece of the blocks, what was executed before.
     kept: FxHashMap<(u32, u32), Box<[u64; CHUNK]>>,
+    /// Context, block and instructions of what was moved there since the last slice ended.
+    sliced: Vec<(u32, BlockId, u64)>,
     numbers: FxHashMap<Block, BlockId>,
     seen: UserCode,
 }
@@ -115,6 +123,7 @@ impl Default for CodeLog {
             running: 0,
             contexts: Vec::new(),
             kept: FxHashMap::default(),
+            sliced: Vec::new(),
             numbers: FxHashMap::default(),
             seen: UserCode { followed: true, sources: vec![source], blocks: vec![unseen], ..UserCode::default() },
         }
@@ -165,6 +174,8 @@ impl CodeLog {
             self.unplaced(passed - self.length);
             passed = self.length;
         }
+        // A block that goes on has so much less in front of it.
+        self.length -= passed;
         self.add(self.block, passed);
     }
 
@@ -205,7 +216,31 @@ impl CodeLog {
             let count = self.counts.get_mut(block as usize).map_or(0, std::mem::take);
             let chunk = self.kept.entry((self.running, block >> CHUNK_BITS)).or_insert_with(|| Box::new([0; CHUNK]));
             chunk[block as usize % CHUNK] += count;
+            self.sliced.push((self.running, block, count));
         }
+    }
+
+    /// What was executed since the last slice ended, up to the last [`Self::settle`]; the next slice begins.
+    pub(crate) fn cut(&mut self) -> Vec<Executed> {
+        let rows = self.since_cut();
+        self.sliced.clear();
+        rows
+    }
+
+    /// What was executed since the last slice ended, in order of contexts and blocks.
+    pub(crate) fn since_cut(&mut self) -> Vec<Executed> {
+        self.keep();
+        self.sliced.sort_unstable_by_key(|(context, block, _)| (*context, *block));
+        self.sliced.dedup_by(|later, first| {
+            let same = (later.0, later.1) == (first.0, first.1);
+            first.2 += if same { later.2 } else { 0 };
+            same
+        });
+        let rows = self.sliced.iter().filter_map(|(context, block, instructions)| {
+            let Context { task, image } = self.contexts.get(*context as usize).copied()?;
+            Some(Executed { task, image, block: *block, instructions: *instructions })
+        });
+        rows.collect()
     }
 
     /// The block that runs.

@@ -106,6 +106,8 @@ pub struct SystemCall {
     pub end: Option<Instant>,
     /// The task's instructions from `start` to `end`.
     pub spent: Spent,
+    /// The task's instructions in the kernel up to `start`, since it first ran.
+    pub kernel_before: u64,
     /// The first arguments, as they were passed.
     pub arguments: [u64; 3],
     /// What it returned, negative for an error.

@@ -9,8 +9,10 @@ from typing import Any
 import polars as pl
 
 from firstlight import _core
+from firstlight.analysis.processes import sliced
 from firstlight.analysis.processes.processes import service_of
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.slices import Interval
 from firstlight.bundle.tables import columns
 from firstlight.debug_files import debug_files
 from firstlight.schema.code import FunctionSource
@@ -18,7 +20,8 @@ from firstlight.schema.code import FunctionSource
 HINT = "user code is followed on request; record the boot again with `--user-functions`"
 """How to get rows."""
 
-_PLACE = ["kind", "file", "build_id", "function", "source", "offset", "address"]
+#: What a function is known by, over all threads.
+PLACE = ["kind", "file", "build_id", "function", "source", "offset", "address"]
 _SCHEMA = columns(
     "name kind file build_id function source offset:int address:int self_instructions:int self_ns:int calls:int "
     "call_instructions:int"
@@ -51,7 +54,9 @@ def processes_of(boot: Boot, process: str | None) -> pl.Series:
     return pl.concat([rows["process"] for rows in named]).drop_nulls().unique().sort()
 
 
-def user_functions(boot: Boot, process: str | None = None, *, symbols: Path | None = None) -> pl.DataFrame:
+def user_functions(
+    boot: Boot, process: str | None = None, *, symbols: Path | None = None, interval: Interval | None = None
+) -> pl.DataFrame:
     """The functions that processes executed in user mode, the most instructions first.
 
     Columns: `name` (the function's, else its file and address), `kind` (what the code stands in), `file`, `build_id`,
@@ -61,24 +66,31 @@ def user_functions(boot: Boot, process: str | None = None, *, symbols: Path | No
 
     :param process: as for :func:`processes_of`.
     :param symbols: a directory with debug files, which name functions that the recording has no names for.
+    :param interval: only what was executed in these slices of time; a call counts where it began.
     :raises BundleError: when a table is missing or damaged.
 
     >>> import firstlight
     >>> user_functions(firstlight.open(bundle)).height
     0
     """
-    table = boot.table("user_functions")
+    table = sliced.code(boot)
     if table.is_empty():
         return pl.DataFrame(schema=_SCHEMA)
     step = 1 << (boot.manifest.clock.icount_shift or 0)
-    made = boot.table("system_calls").group_by(row="user_function").agg(
-        calls=pl.len().cast(pl.Int64), call_instructions=pl.col("kernel_instructions").sum()
+    made = sliced.calls(boot, interval).group_by(row="user_function").agg(
+        calls=pl.col("began").sum(), call_instructions=pl.col("kernel_instructions").sum()
     )  # fmt: skip
+    if interval is not None:
+        # A function that waits in a call executes nothing, and is there.
+        there = sliced.code(boot, interval).select("row", own="self_instructions")
+        table = table.join(there, on="row", how="left", maintain_order="left")
+        table = table.with_columns(self_instructions=pl.col("own").fill_null(0)).drop("own")
+        table = table.filter((pl.col("self_instructions") > 0) | pl.col("row").is_in(made["row"].implode()))
     rows = _named(table, symbols).join(made, on="row", how="left")
     if process is not None:
         rows = rows.filter(pl.col("process").is_in(processes_of(boot, process).implode()))
     sums = pl.col("self_instructions", "calls", "call_instructions").sum()
-    found = rows.group_by(_PLACE).agg(sums).with_columns(self_ns=pl.col("self_instructions") * step)
+    found = rows.group_by(PLACE).agg(sums).with_columns(self_ns=pl.col("self_instructions") * step)
     names = pl.Series("name", [code_name(row) for row in found.iter_rows(named=True)], pl.String)
     order = ["self_instructions", "name", "file", "offset"]
     return found.with_columns(names).select(*_SCHEMA).sort(order, descending=[True, False, False, False])
@@ -97,7 +109,7 @@ def user_functions_of_threads(boot: Boot) -> pl.DataFrame:
     0
     """
     table = boot.table("user_functions")
-    rows = table.select("thread", *_PLACE, "self_instructions")
+    rows = table.select("thread", *PLACE, "self_instructions")
     names = pl.Series("name", [code_name(row) for row in rows.iter_rows(named=True)], pl.String)
     file = pl.coalesce(pl.col("file").str.split("/").list.last(), pl.format("[{}]", "kind"))
     keys = ["thread", "name", "file"]
@@ -105,7 +117,9 @@ def user_functions_of_threads(boot: Boot) -> pl.DataFrame:
     return named.group_by(keys).agg(pl.col("self_instructions").sum()).sort(keys)
 
 
-def process_work(boot: Boot, process: str | None = None, *, symbols: Path | None = None) -> pl.DataFrame:
+def process_work(
+    boot: Boot, process: str | None = None, *, symbols: Path | None = None, interval: Interval | None = None
+) -> pl.DataFrame:
     """All that processes executed: their functions in user mode, each system call, and the rest of the kernel.
 
     Columns: `name`, `kind` (what code stands in, or `system_call`, `kernel` for page faults, the switches between
@@ -115,6 +129,7 @@ def process_work(boot: Boot, process: str | None = None, *, symbols: Path | None
 
     :param process: as for :func:`processes_of`.
     :param symbols: as for :func:`user_functions`.
+    :param interval: as for :func:`user_functions`.
     :raises BundleError: when a table is missing or damaged.
 
     >>> import firstlight
@@ -122,19 +137,20 @@ def process_work(boot: Boot, process: str | None = None, *, symbols: Path | None
     0
     """
     which = processes_of(boot, process)
-    processes = boot.table("processes").filter(pl.col("process").is_in(which.implode()))
+    processes = sliced.modes(boot, interval).filter(pl.col("process").is_in(which.implode()))
     if processes.is_empty():
         return pl.DataFrame(schema=_WORK)
     step = 1 << (boot.manifest.clock.icount_shift or 0)
-    threads = boot.table("threads").filter(pl.col("process").is_in(which.implode())).select("thread")
-    calls = boot.table("system_calls").join(threads, on="thread", how="semi")
+    calls = sliced.calls(boot, interval).filter(pl.col("process").is_in(which.implode()))
     by_call = calls.group_by("name").agg(
-        count=pl.len().cast(pl.Int64), self_instructions=pl.col("kernel_instructions").sum()
+        count=pl.col("began").sum(), self_instructions=pl.col("kernel_instructions").sum()
     )
     user, kernel, interrupts = processes.select(
         pl.col("user_instructions", "kernel_instructions", "interrupt_instructions").sum()
     ).row(0)
-    functions = user_functions(boot, process, symbols=symbols).select("name", "kind", "file", "self_instructions")
+    functions = user_functions(boot, process, symbols=symbols, interval=interval).select(
+        "name", "kind", "file", "self_instructions"
+    )
     rest = [
         ("[page faults, switches, unfinished calls]", "kernel", kernel - by_call["self_instructions"].sum()),
         ("[interrupts]", "interrupts", interrupts),

@@ -181,7 +181,8 @@ def write_without_rows(bundle: Path) -> None:
         "thread_names",
         "runs",
     )
-    for table in (*profile, "processes", "images", "wakeups", "system_calls", "user_functions"):
+    sliced = ("slice_threads", "slice_system_calls", "slice_user_functions")
+    for table in (*profile, *sliced, "processes", "images", "wakeups", "system_calls", "user_functions"):
         write_rows(table, (), (), bundle)
 
 

@@ -16,7 +16,8 @@ from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.manifest import Invariant
 from firstlight.bundle.reliability import CONCERNED, HINT, broken, broken_text, invariant_text
 from firstlight.render.page.findings import page_findings
-from firstlight.render.page.process_tree import page_user_functions, process_calls
+from firstlight.render.page.process_slices import page_process_slices
+from firstlight.render.page.process_tree import page_user_functions, process_tree
 from firstlight.render.page.processes import page_processes
 from firstlight.render.page.records import page_records
 from firstlight.render.page.slices import page_slices
@@ -79,7 +80,8 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
     strings = Strings()
     calls = boot.calls()
     tree = fold(calls)
-    processes = fold(process_calls(boot))
+    process_calls = process_tree(boot)
+    processes = fold(process_calls.calls)
     phases = _phases(boot)
     profiled = not calls.is_empty()
     costs = machine_costs(boot)
@@ -88,6 +90,10 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
     timeline, columns = page_timeline(boot, path)
     functions = boot.functions() if profiled else None
     slices, sliced = page_slices(boot, tree, functions)
+    if slices is not None:
+        slices["processes"], of_processes = page_process_slices(boot, process_calls, processes)
+        slices["bytes"] += len(of_processes)
+        sliced += of_processes
     data = {
         "format": "firstlight-page",
         "version": DATA_VERSION,

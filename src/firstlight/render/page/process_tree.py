@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ import polars as pl
 from firstlight.analysis.processes.process_stacks import Frame, Stack, process_stacks
 from firstlight.analysis.processes.user_functions import user_functions
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.slices import Interval
 from firstlight.render.page.text import shortened
 
 #: Characters of a name.
@@ -22,12 +23,12 @@ Json = dict[str, Any]
 
 
 @dataclass
-class _Tree:
+class ProcessTree:
     """Stacks merged into a tree; a parent comes before its children."""
 
     parent: list[int | None] = field(default_factory=list)
     frame: list[Frame] = field(default_factory=list)
-    calls: list[int] = field(default_factory=list)
+    count: list[int] = field(default_factory=list)
     instructions: list[int] = field(default_factory=list)
     ns: list[int] = field(default_factory=list)
     known: dict[tuple[int | None, Frame], int] = field(default_factory=dict)
@@ -37,9 +38,22 @@ class _Tree:
         for frame in stack.frames:
             node = self._child(node, frame)
         if node is not None:
-            self.calls[node] += stack.calls
+            self.count[node] += stack.calls
             self.instructions[node] += stack.instructions
             self.ns[node] += stack.ns
+
+    def place(self, frames: Sequence[Frame]) -> int:
+        """The node of a stack that was added.
+
+        >>> tree = ProcessTree()
+        >>> tree.add(Stack((Frame("[boot]", "root"), Frame("init", "task")), 0, 7, 7))
+        >>> tree.place([Frame("[boot]", "root"), Frame("init", "task")])
+        1
+        """
+        node: int | None = None
+        for frame in frames:
+            node = self.known[node, frame]
+        return node or 0
 
     def _child(self, parent: int | None, frame: Frame) -> int:
         node = self.known.get((parent, frame))
@@ -47,7 +61,7 @@ class _Tree:
             node = self.known[parent, frame] = len(self.parent)
             self.parent.append(parent)
             self.frame.append(frame)
-            for column in (self.calls, self.instructions, self.ns):
+            for column in (self.count, self.instructions, self.ns):
                 column.append(0)
         return node
 
@@ -60,37 +74,43 @@ class _Tree:
                 sums[above] += sums[node]
         return sums
 
+    @property
+    def calls(self) -> pl.DataFrame:
+        """The tree in the columns of the table `calls`."""
+        return pl.DataFrame(
+            {
+                "node": range(len(self.parent)),
+                "parent": self.parent,
+                "function": [frame.name for frame in self.frame],
+                "module": [None] * len(self.parent),
+                "kind": [frame.kind for frame in self.frame],
+                "calls": self.count,
+                "self_instructions": self.instructions,
+                "total_instructions": self.totals(self.instructions),
+                "self_ns": self.ns,
+                "total_ns": self.totals(self.ns),
+            },
+            schema_overrides={"parent": pl.Int64, "function": pl.String, "module": pl.String, "kind": pl.String},
+        )
 
-def process_calls(boot: Boot) -> pl.DataFrame:
-    """The tree of processes with what each executed, in the columns of the table `calls`; empty without processes.
+
+def process_tree(boot: Boot, interval: Interval | None = None) -> ProcessTree:
+    """The tree of processes with what each executed; empty without processes.
 
     Below a process stand the processes that it created, its user functions by file with the system calls that they
     made, and the rest of the kernel. The sums of `self_instructions` and `self_ns` are those of the boot.
 
+    :param interval: only what was executed in these slices of time.
     :raises BundleError: when a table of the bundle cannot be read.
 
     >>> import firstlight
-    >>> process_calls(firstlight.open(bundle)).height
+    >>> process_tree(firstlight.open(bundle)).calls.height
     0
     """
-    tree = _Tree()
-    for stack in process_stacks(boot):
+    tree = ProcessTree()
+    for stack in process_stacks(boot, interval):
         tree.add(stack)
-    return pl.DataFrame(
-        {
-            "node": range(len(tree.parent)),
-            "parent": tree.parent,
-            "function": [frame.name for frame in tree.frame],
-            "module": [None] * len(tree.parent),
-            "kind": [frame.kind for frame in tree.frame],
-            "calls": tree.calls,
-            "self_instructions": tree.instructions,
-            "total_instructions": tree.totals(tree.instructions),
-            "self_ns": tree.ns,
-            "total_ns": tree.totals(tree.ns),
-        },
-        schema_overrides={"parent": pl.Int64, "function": pl.String, "module": pl.String, "kind": pl.String},
-    )
+    return tree
 
 
 def page_user_functions(boot: Boot) -> Json:

@@ -41,7 +41,7 @@ def page_slices(boot: Boot, tree: PageTree, functions: pl.DataFrame | None) -> t
     slices = boot.slices()
     if slices.is_empty() or functions is None:
         return None, b""
-    together = -(-slices.height // MOST_SLICES)
+    together = slices_together(boot)
     parts = (
         slices.group_by(pl.col("slice") // together, maintain_order=True)
         .agg(pl.col("end_ns").last(), pl.col("instructions", "idle_ns").sum())
@@ -51,7 +51,10 @@ def page_slices(boot: Boot, tree: PageTree, functions: pl.DataFrame | None) -> t
     large = _large(functions)
     rows, own = fold_parts(boot.slice_calls(), calls, tree, "slice"), _function_rows(boot, functions, large)
     columns = b"".join(
-        (*_columns(rows, together, len(tree.parent), "node"), *_columns(own, together, functions.height + 1, "row"))
+        (
+            *slice_columns(rows, together, len(tree.parent), "node"),
+            *slice_columns(own, together, functions.height + 1, "row"),
+        )
     )
     idle = calls.filter(pl.col("kind") == "idle")["node"]
     kinds = functions["kind"].to_list()
@@ -68,6 +71,16 @@ def page_slices(boot: Boot, tree: PageTree, functions: pl.DataFrame | None) -> t
         "bytes": len(columns),
     }
     return described, columns
+
+
+def slices_together(boot: Boot) -> int:
+    """How many slices of a boot are one of its page.
+
+    >>> import firstlight
+    >>> slices_together(firstlight.open(bundle))
+    1
+    """
+    return -(-boot.slices().height // MOST_SLICES)
 
 
 def _large(functions: pl.DataFrame) -> pl.Series:
@@ -95,8 +108,17 @@ def _function_rows(boot: Boot, functions: pl.DataFrame, large: pl.Series) -> pl.
     return chosen.group_by("slice", "row").agg(pl.all().sum())
 
 
-def _columns(rows: pl.DataFrame, together: int, keys: int, key: str) -> Iterator[bytes]:
-    """How many rows each key has; then of all rows the distance to the slice before, and each figure."""
+def slice_columns(rows: pl.DataFrame, together: int, keys: int, key: str) -> Iterator[bytes]:
+    """How many rows each key has; then of all rows the distance to the slice before, and each figure.
+
+    :param rows: `slice`, the key, and figures.
+    :param together: how many slices are one.
+    :param keys: the number of keys.
+
+    >>> rows = pl.DataFrame({"slice": [0, 3], "node": [1, 1], "calls": [2, 300]})
+    >>> [list(column) for column in slice_columns(rows, 2, 3, "node")]
+    [[0, 2, 0], [0, 1], [2, 172, 2]]
+    """
     rows = rows.group_by(key, pl.col("slice") // together).agg(pl.all().exclude(key, "slice").sum()).sort(key, "slice")
     heights = dict(rows.group_by(key).len().iter_rows())
     yield varints(heights.get(number, 0) for number in range(keys))

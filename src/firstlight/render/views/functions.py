@@ -13,9 +13,9 @@ from firstlight.analysis.functions import Selection, self_column, total_column
 from firstlight.analysis.partial_sums import known, together
 from firstlight.analysis.prune import ContextRow
 from firstlight.bundle.boot import Boot
-from firstlight.bundle.describe import between, clock_text
+from firstlight.bundle.describe import between, clock_text, interval_text
 from firstlight.bundle.slices import Interval
-from firstlight.quantities import Kind, exact_seconds, share, small_share_text
+from firstlight.quantities import Kind, share, small_share_text
 from firstlight.render.model.pictures import Nested
 from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, Value, table
@@ -90,9 +90,7 @@ def functions_subject(
     unit_text = "Instructions" if unit == "instructions" else clock_text(boot).capitalize()
     where = between(boot) if phase is None else f"phase {phase}"
     if counted is not None:
-        several = "slice" if counted.slices == 1 else "slices"
-        edges = f"{exact_seconds(counted.start_ns)} to {exact_seconds(counted.end_ns)} s"
-        where = f"{edges} ({counted.slices:,} {several} of time)"
+        where = interval_text(counted)
     parts = [unit_text, where, f"under {under}" if under else ""]
     return ", ".join(filter(None, parts))
 

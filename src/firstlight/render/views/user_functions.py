@@ -9,6 +9,8 @@ import polars as pl
 
 from firstlight.analysis.processes.user_functions import by_file
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.describe import interval_text
+from firstlight.bundle.slices import Interval
 from firstlight.quantities import share
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import Block
@@ -20,16 +22,17 @@ _BAR = 20
 
 
 def user_functions_report(
-    boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, process: str | None
+    boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, process: str | None, counted: Interval | None = None
 ) -> Iterator[Block]:
     """What of user mode each function took, and each file; the sums are those of the processes.
 
     :param rows: of :func:`~firstlight.analysis.processes.user_functions.user_functions`.
     :param left_out: the rows that are not shown.
+    :param counted: the only slices of time that they are of.
     """
     every = pl.concat([rows, left_out])
     whole = int(every["self_instructions"].sum())
-    yield from heading(boot, _titled("Functions of user mode", process))
+    yield from heading(boot, _titled("Functions of user mode", process, counted))
     sums = ["self_instructions", "self_ns", "calls", "call_instructions"]
     yield table(
         "Functions",
@@ -67,15 +70,18 @@ def user_functions_report(
     )  # fmt: skip
 
 
-def work_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, process: str | None) -> Iterator[Block]:
+def work_report(
+    boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, process: str | None, counted: Interval | None = None
+) -> Iterator[Block]:
     """All that processes executed: functions of user mode, system calls, the rest of the kernel.
 
     :param rows: of :func:`~firstlight.analysis.processes.user_functions.process_work`.
     :param left_out: the rows that are not shown.
+    :param counted: the only slices of time that they are of.
     """
     every = pl.concat([rows, left_out])
     whole = int(every["self_instructions"].sum())
-    yield from heading(boot, _titled("Functions", process))
+    yield from heading(boot, _titled("Functions", process, counted))
     sums = ["count", "self_instructions", "self_ns"]
     yield table(
         "",
@@ -96,8 +102,9 @@ def work_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, process:
 _KINDS = {"system_call": "system call"}
 
 
-def _titled(title: str, process: str | None) -> str:
-    return title if process is None else f"{title}: {process}"
+def _titled(title: str, process: str | None, counted: Interval | None) -> str:
+    named = title if process is None else f"{title}: {process}"
+    return named if counted is None else f"{named}, {interval_text(counted)}"
 
 
 def _file(row: Mapping[str, Any]) -> str:

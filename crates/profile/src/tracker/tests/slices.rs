@@ -1,7 +1,11 @@
 //! Slices of time: their edges, and that their sums are the tree at each edge.
 
 use super::*;
-use crate::slices::{edge_after, merged, NodeRow, STEP_NS};
+use crate::recording::Instant;
+use crate::slices::{by_end, edge_after, merged, NodeRow, STEP_NS};
+use crate::turns::{turns, Turn};
+use crate::userspace::Spent;
+use firstlight_schema::CodeKind;
 
 const MS: u64 = 1_000_000;
 
@@ -104,7 +108,92 @@ fn played(events: &[(Event, u64, u64)], copies: bool, until: u64) -> (Boot, u64)
     (boot, idled)
 }
 
+/// Instructions and idle time of all threads in each slice.
+fn of_threads(recording: &Recording) -> Vec<(u64, u64)> {
+    let mut sums = vec![(0, 0); by_end(&recording.slices).count()];
+    for (slice, _, Turn { spent, idle_ns }) in turns(recording) {
+        let sum = &mut sums[slice as usize];
+        *sum = (sum.0 + spent.user + spent.kernel + spent.interrupts, sum.1 + idle_ns);
+    }
+    sums
+}
+
+#[test]
+fn a_run_that_crosses_an_edge_is_divided_there_also_in_user_mode_and_within_a_block() {
+    let mut boot = Boot::new();
+    boot.tracker.follow_user_code();
+    boot.pass(2 * MS);
+    assert!(boot.leave(0));
+    let file = boot.tracker.code_source(CodeKind::File, Some("/bin/true"), 10);
+    let [first, second] = [0x10, 0x20].map(|offset| boot.tracker.code_block(file, offset));
+    let now = boot.now;
+    boot.tracker.user_block(first, 9 * MS, now);
+    let now = boot.pass(9 * MS);
+    boot.tracker.user_block(second, 20 * MS, now);
+    boot.enter("entry_SYSCALL_64", 20 * MS);
+    let row = boot.tracker.system_call("read", [0; 3], None, boot.now);
+    let now = boot.pass(4 * MS);
+    assert_eq!(boot.tracker.returns_from_call(now), Some(row));
+    boot.leave(0);
+    boot.tracker.user_block(first, 9 * MS, now);
+    let recording = boot.end(MS);
+    let modes: Vec<[u64; 2]> =
+        turns(&recording).iter().map(|(.., turn)| [turn.spent.user, turn.spent.kernel]).collect();
+    assert_eq!(modes, [[8 * MS, 2 * MS], [10 * MS, 0], [10 * MS, 0], [2 * MS, 4 * MS]]);
+    let code: Vec<Vec<(u32, u64)>> = recording
+        .slices
+        .iter()
+        .map(|slice| slice.code.iter().map(|row| (row.block, row.instructions)).collect())
+        .collect();
+    let expected = [
+        vec![],
+        vec![(first, 8 * MS)],
+        vec![(first, MS), (second, 9 * MS)],
+        vec![(second, 10 * MS)],
+        vec![(first, MS), (second, MS)],
+    ];
+    assert_eq!(code, expected);
+    assert_eq!(recording.processes.calls[row].kernel_before, 2 * MS);
+}
+
+#[test]
+fn what_ran_before_the_kernel_is_no_threads() {
+    let symbols = SymbolTable::parse(KERNEL);
+    let mut boot = Boot { tracker: Tracker::new(&symbols, Watch::default()), symbols, now: 0 };
+    boot.pass(13 * MS);
+    boot.tracker.kernel(13 * MS);
+    let recording = boot.end(8 * MS);
+    assert_eq!(of_threads(&recording), [(0, 0), (0, 0), (7 * MS, 0), (MS, 0)]);
+    assert_eq!(recording.running.runs[0].spent.kernel, 8 * MS);
+}
+
 proptest! {
+    #[test]
+    fn threads_in_a_slice_sum_to_the_slice_and_over_all_slices_to_their_runs(events in happenings()) {
+        let recording = played(&events, false, u64::MAX).0.end(0);
+        let mut before = Instant::default();
+        let mut expected = Vec::new();
+        for (_, parts) in by_end(&recording.slices) {
+            let end = parts[0].end;
+            expected.push((end.instructions - before.instructions, end.idle_ns - before.idle_ns));
+            before = end;
+        }
+        prop_assert_eq!(of_threads(&recording), expected);
+        let mut tasks = vec![[0_u64; 3]; recording.running.user.len()];
+        let figures = |spent: Spent| [spent.user, spent.kernel, spent.interrupts];
+        for (_, task, turn) in turns(&recording) {
+            for (sum, figure) in tasks[task as usize].iter_mut().zip(figures(turn.spent)) {
+                *sum += figure;
+            }
+        }
+        for run in &recording.running.runs {
+            for (sum, figure) in tasks[run.task as usize].iter_mut().zip(figures(run.spent)) {
+                *sum -= figure;
+            }
+        }
+        prop_assert!(tasks.iter().all(|left| *left == [0; 3]));
+    }
+
     #[test]
     fn slices_sum_to_the_tree_and_in_each_phase_to_the_phase(events in happenings()) {
         let (boot, _) = played(&events, false, u64::MAX);
