@@ -124,8 +124,7 @@ class Client:
 
 def data_of(page: str) -> Any:
     """What a report page carries."""
-    import base64
-    import gzip
+    from firstlight.render.page.html import unpacked
 
-    packed = page.split('id="firstlight-data">', 1)[1].split("<", 1)[0]
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
+    text = page.split('id="firstlight-data">', 1)[1].split("<", 1)[0]
+    return json.loads(unpacked(text))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Dialog, Page
+
+from firstlight.render.page.html import packed, unpacked
 
 
 @dataclass
@@ -84,8 +84,8 @@ Show = Callable[..., Report]
 
 def data_of(html: str) -> dict[str, Any]:
     """What a page carries."""
-    packed = html.split('id="firstlight-data">', 1)[1].split("<", 1)[0]
-    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed)))
+    text = html.split('id="firstlight-data">', 1)[1].split("<", 1)[0]
+    data: dict[str, Any] = json.loads(unpacked(text))
     return data
 
 
@@ -95,7 +95,7 @@ def rewrite(html: str, change: Callable[[dict[str, Any]], None]) -> str:
     after = rest.split("<", 1)[1]
     data = data_of(html)
     change(data)
-    again = base64.b64encode(gzip.compress(json.dumps(data).encode("ascii"))).decode("ascii")
+    again = packed(json.dumps(data).encode("ascii"))
     return f'{before}id="firstlight-data">{again}<{after}'
 
 

@@ -118,7 +118,7 @@ def test_a_changed_table_is_an_error_that_names_it_and_the_figure(tmp_path: Path
     # A tree and its phases contradict one another, as threads and processes do: either can be the one that was changed.
     assert str(caught.value.where) in {
         str(boot.directory / f"{name}.parquet")
-        for name in (table, "phase_calls", "slice_calls", "processes", "user_functions")
+        for name in (table, "phase_calls", "slice_calls", "slice_threads", "processes", "user_functions")
     }
     assert caught.value.hint is not None
     assert "record the boot again" in caught.value.hint

@@ -1,18 +1,15 @@
 /** How what the report carries is unpacked and checked. `docs/design/report-page.md` is the specification. */
 
+import { fromBase85, gunzipped } from "./base85";
 import type { PageData } from "./types";
 
 export const DATA_VERSION = 1;
 
-/** Unpacks base64 of gzip of JSON; throws an error a person can read when it is not that. */
-export async function unpack(base64: string): Promise<unknown> {
-  const text = base64.trim();
+/** Unpacks base 85 of gzip of JSON; throws an error a person can read when it is not that. */
+export async function unpack(packed: string): Promise<unknown> {
+  const text = packed.trim();
   if (text === "") throw new Error("This page carries no boot: it is the empty form that Firstlight fills in.");
-  const raw = atob(text);
-  const bytes = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
+  return JSON.parse(await (await gunzipped(fromBase85(text))).text());
 }
 
 /** The data, if it is data of this version; damage shows here and not somewhere in a chart. */

@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { ALPHABET } from "../src/base85";
 import { check, DATA_VERSION, unpack } from "../src/data";
 import { frames, label, measure, path, search } from "../src/tree";
 import type { PageData } from "../src/types";
@@ -57,9 +58,21 @@ describe("the tree", () => {
   });
 });
 
+function toBase85(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 4) {
+    let value = 0;
+    for (let k = i; k < i + 4; k++) value = value * 256 + (bytes[k] ?? 0);
+    let group = "";
+    for (let k = 0; k < 5; k++, value = Math.floor(value / 85)) group = ALPHABET[value % 85] + group;
+    text += group.slice(0, Math.min(4, bytes.length - i) + 1);
+  }
+  return text;
+}
+
 describe("the data", () => {
   it("come out as they went in", async () => {
-    const packed = gzipSync(JSON.stringify(DATA)).toString("base64");
+    const packed = toBase85(gzipSync(JSON.stringify(DATA)));
     expect(await unpack(`\n${packed}\n`)).toEqual(DATA);
   });
 

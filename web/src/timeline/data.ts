@@ -1,4 +1,5 @@
 /** The tracks of a timeline, read from their description and the columns of bytes beside it. */
+import { fromBase85, gunzipped } from "../base85";
 import { Varints } from "../varints";
 import { Lane } from "./lane";
 
@@ -38,14 +39,10 @@ export interface Timeline {
   tracks: Track[];
 }
 
-/** Base64 of gzip of bytes. */
-export async function unpackBytes(base64: string): Promise<Uint8Array> {
-  const raw = atob(base64.trim());
-  const bytes = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
-  if (bytes.length === 0) return bytes;
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+/** Base 85 of gzip of bytes. */
+export async function unpackBytes(packed: string): Promise<Uint8Array> {
+  const bytes = fromBase85(packed.trim());
+  return bytes.length === 0 ? bytes : new Uint8Array(await (await gunzipped(bytes)).arrayBuffer());
 }
 
 /** Reads the lanes; throws an error when the bytes end before their description does. */

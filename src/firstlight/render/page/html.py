@@ -19,6 +19,10 @@ PLACE = '<script type="application/octet-stream" id="firstlight-data"></script>'
 #: Where it takes the columns of a timeline; it is in there exactly once, too.
 COLUMNS = '<script type="application/octet-stream" id="firstlight-columns"></script>'
 
+# HTML reads some signs of Python's base 85.
+_SAFE = bytes.maketrans(b"<&>", b".,:")
+_PLAIN = bytes.maketrans(b".,:", b"<&>")
+
 
 def page_html(boot: Boot) -> str:
     """The report page of *boot* as HTML text.
@@ -32,7 +36,7 @@ def page_html(boot: Boot) -> str:
 def filled(data: dict[str, Any], columns: bytes = b"") -> str:
     """The built page with *data* in it; their `format` says what it shows.
 
-    The data are base64 of gzip of JSON, so that nothing of a boot is ever read as HTML. The same data give the same
+    The data are base 85 of gzip of JSON, so that nothing of a boot is ever read as HTML. The same data give the same
     text.
 
     :param data: what can be written as JSON, without figures that are not finite.
@@ -51,8 +55,27 @@ def _put(form: str, place: str, content: bytes) -> str:
     before, found, after = form.partition(place)
     if not found or place in after:
         raise LabError("the built report page has no single place for its data", hint="make build")
-    packed = base64.b64encode(gzip.compress(content, compresslevel=9, mtime=0)).decode("ascii")
-    return before + place.replace("></", f">{packed}</") + after
+    return before + place.replace("></", f">{packed(content)}</") + after
+
+
+def packed(content: bytes) -> str:
+    """Bytes as the page has them: gzip, then base 85 with other signs for those that HTML reads.
+
+    >>> unpacked(packed(b"<script>"))
+    b'<script>'
+    """
+    return base64.b85encode(gzip.compress(content, compresslevel=9, mtime=0)).translate(_SAFE).decode("ascii")
+
+
+def unpacked(text: str) -> bytes:
+    """What :func:`packed` made a text of.
+
+    :raises ValueError: when the text is none.
+
+    >>> unpacked(packed(bytes(5)))
+    b'\\x00\\x00\\x00\\x00\\x00'
+    """
+    return gzip.decompress(base64.b85decode(text.encode("ascii").translate(_PLAIN)))
 
 
 def write_html(boot: Boot, out: Path) -> None:
