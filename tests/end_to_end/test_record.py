@@ -67,6 +67,20 @@ def test_slices_of_time_are_cut_on_the_grid_and_sum_to_the_tree_and_its_phases(d
             assert between.equals(boot.functions(phase=phase).drop("doubtful_calls")), phase
 
 
+def test_the_threads_of_each_slice_sum_to_the_slice_from_the_kernel_on(default_boot: Path) -> None:
+    boot = firstlight.open(default_boot)
+    boot.check_sums()
+    modes = ("user_instructions", "kernel_instructions", "interrupt_instructions")
+    sums = boot.table("slice_threads").group_by("slice").agg(
+        made=pl.sum_horizontal(modes).sum(), idled=pl.col("idle_ns").sum()
+    )  # fmt: skip
+    slices = boot.slices().join(sums, on="slice", how="left").with_columns(pl.col("made", "idled").fill_null(0))
+    kernel = slices.filter(pl.col("start_ns") >= boot.runs()["start_ns"][0])
+    assert kernel.height > 100
+    assert kernel["instructions"].to_list() == kernel["made"].to_list()
+    assert kernel["idle_ns"].to_list() == kernel["idled"].to_list()
+
+
 def test_first_instructions_were_counted_by_address_and_agree_with_the_tree(default_boot: Path) -> None:
     boot = firstlight.open(default_boot)
     counted = boot.manifest.invariants["entries_counted"].model_extra or {}
