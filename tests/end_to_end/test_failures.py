@@ -148,8 +148,15 @@ def small_kernel(tmp_path: Path, size: int) -> Path:
     return path
 
 
-def riscv64_kernel(tmp_path: Path) -> Path:
-    """The header of a kernel for another processor (`Documentation/arch/riscv/boot-image-header.rst`)."""
+def powerpc_kernel(tmp_path: Path) -> Path:
+    """The header of a kernel for a processor that Firstlight does not boot."""
+    path = tmp_path / "vmlinux"
+    path.write_bytes(b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + struct.pack("<HH", 2, 0x15) + bytes(100))
+    return path
+
+
+def kernel_without_code(tmp_path: Path) -> Path:
+    """The header of a kernel for riscv64 that jumps to itself (`Documentation/arch/riscv/boot-image-header.rst`)."""
     path = tmp_path / "Image"
     path.write_bytes(struct.pack("<IIQQQQQQ4sI", 0x5A4D, 0x6F, 0, 1 << 24, 0, 2, 0, 0, b"RSC\x05", 0x40))
     return path
@@ -186,7 +193,8 @@ BAD_INPUT: dict[str, tuple[Callable[[Path], list[str]], int, str]] = {
     "missing kernel": (lambda there: ["--kernel", str(there / "none")], 2, "none"),
     "no kernel": (lambda there: ["--kernel", str(text_file(there))], 1, "kernel"),
     "truncated kernel": (lambda there: ["--kernel", str(small_kernel(there, 1 << 20))], 1, "truncated"),
-    "kernel for another architecture": (lambda there: ["--kernel", str(riscv64_kernel(there))], 1, "riscv64"),
+    "kernel for another architecture": (lambda there: ["--kernel", str(powerpc_kernel(there))], 1, "PowerPC"),
+    "kernel without code": (lambda there: ["--kernel", str(kernel_without_code(there))], 1, "no jump to its code"),
     "missing initramfs": (lambda there: ["--initrd", str(there / "none")], 2, "initramfs"),
     "no initramfs": (lambda there: ["--initrd", str(text_file(there))], 1, "initramfs"),
     "little memory": (lambda there: ["--memory", "40M"], 1, "too small"),

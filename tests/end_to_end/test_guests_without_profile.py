@@ -21,7 +21,7 @@ GUESTS = {"armhf": ("armv7l", b"ttyAMA0"), "riscv64": ("riscv64", b"OpenSBI")}
 HEADS = {
     "aarch64": (0x1400_0010).to_bytes(4, "little") + bytes(0x34) + b"ARM\x64" + bytes(100),
     "arm": bytes(0x24) + bytes.fromhex("18286f01 00000000 34000000 01020304") + bytes(100),
-    "riscv64": bytes(0x38) + b"RSC\x05" + bytes(100),
+    "riscv64": (0x0400_006F).to_bytes(4, "little") + bytes(0x34) + b"RSC\x05" + bytes(100),
 }
 
 

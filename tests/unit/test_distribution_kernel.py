@@ -108,7 +108,7 @@ esac
 @pytest.fixture
 def earlier_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file of calls of the client of a release that lacks riscv64."""
-    (tmp_path / "kernel").write_bytes(bytes(0x38) + b"RSC\x05" + bytes(4))
+    (tmp_path / "kernel").write_bytes((0x0400_006F).to_bytes(4, "little") + bytes(0x34) + b"RSC\x05" + bytes(8))
     monkeypatch.setenv("KERNEL", str(tmp_path / "kernel"))
     monkeypatch.setenv("ORIGIN", "Debian")
     scripts = {"apt-cache": OTHER_RELEASE, "apt-get": OTHER_RELEASE, "dpkg-deb": DEB}

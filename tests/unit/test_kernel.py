@@ -119,7 +119,9 @@ def test_an_image_for_arm64_selects_that_architecture_and_says_what_memory_it_ta
 
 def riscv64_image(*, flags: int = 0) -> bytes:
     """An Image for riscv64 of 8 KiB that takes 18 MiB of memory, with one section of an EFI program."""
-    header = struct.pack("<2s6xQQQI12x8s4sI", b"MZ", 2 << 20, 16 << 20, flags, 2, b"RISCV\0\0\0", b"RSC\x05", 0x40)
+    # The second instruction, behind the two bytes of the sign, jumps 4096 bytes ahead.
+    start = b"MZ" + (0x0000_106F).to_bytes(4, "little")
+    header = struct.pack("<6s2xQQQI12x8s4sI", start, 2 << 20, 16 << 20, flags, 2, b"RISCV\0\0\0", b"RSC\x05", 0x40)
     return header + arm64_image()[0x40:]
 
 
@@ -176,6 +178,7 @@ def test_a_zimage_selects_32_bit_arm(tmp_path: Path) -> None:
             "a truncated kernel: 64 bytes of 68",
         ),
         # Backwards.
+        (b"MZ" + (0x6F).to_bytes(4, "little") + bytes(0x32) + b"RSC\x05" + bytes(400), "no kernel for riscv64"),
         ((0x17FF_FFF0).to_bytes(4, "little") + bytes(0x34) + b"ARM\x64" + bytes(400), "no kernel for arm64"),
         (gzip.compress(bytes(0x38) + b"ARM\x64" + bytes(100), mtime=0), "a compressed kernel for arm64"),
         (gzip.compress(bytes(0x38) + b"RSC\x05" + bytes(1 << 24), mtime=0), "a compressed kernel for riscv64"),

@@ -23,7 +23,8 @@ def read_image(head: bytes, size: int) -> Head:
     :param size: the file's size in bytes.
     :raises NotBootableError: when it is something else, is truncated, or has its bytes in the other order.
 
-    >>> read_image(bytes(0x38) + b"RSC\\x05" + bytes(4), 64).version is None
+    >>> jump = (0x0400_006F).to_bytes(4, "little")  # to 0x40, behind the header
+    >>> read_image(jump + bytes(0x34) + b"RSC\\x05" + bytes(8), 68).version is None
     True
     """
     if head[_SIGN_AT : _SIGN_AT + 4] != _SIGN:
@@ -35,13 +36,31 @@ def read_image(head: bytes, size: int) -> Head:
     (flags,) = struct.unpack_from("<Q", head, 24)
     if flags & _BIG_ENDIAN:
         raise NotBootableError("a big-endian kernel for riscv64", "build it for little-endian processors")
-    expected = end_of_sections(head)
+    entry = _entry(head)
+    if entry is None:
+        raise NotBootableError(
+            "no kernel for riscv64: its header has the sign of one, and no jump to its code", "copy or build it again"
+        )
+    expected = max(end_of_sections(head), entry + 4)
     if size < expected:
         raise NotBootableError(
             f"a truncated kernel: {size} bytes of {expected} that its header announces", "copy or download it again"
         )
     # The text of the version lies somewhere in the image, without a pointer to it.
     return Head(None)
+
+
+def _entry(head: bytes) -> int | None:
+    """Where the code begins: what the first instruction jumps to, or the second where the first is the sign of an EFI
+    program, of two bytes (`arch/riscv/kernel/head.S`).
+    """
+    for at in (0, 2):
+        (word,) = struct.unpack_from("<I", head, at)
+        # `jal zero`: 20 bits in another order, with a sign. Backwards lies nothing, and a jump to itself ends nowhere.
+        offset = (word >> 20 & 0x7FE) | (word >> 9 & 0x800) | (word & 0xFF000)
+        if word & 0xFFF == 0x6F and not word >> 31 and offset:
+            return at + int(offset)
+    return None
 
 
 def memory_of_image(head: bytes) -> int:
