@@ -34,3 +34,20 @@ pub fn give(mark: Mark) {
         Mark::SwitchRoot => instructions::switch_root(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_binary_holds_each_mark_exactly_as_specified() {
+        give(Mark::GuestStart);
+        give(Mark::SwitchRoot);
+        assert!(ready() > 0);
+        let binary = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        for number in 1..=3 {
+            let bytes = instructions::specified(number);
+            assert!(binary.windows(bytes.len()).any(|window| window == bytes), "mark {number}");
+        }
+    }
+}

@@ -13,9 +13,13 @@ mod flow;
 #[cfg(feature = "guest")]
 pub mod guest;
 #[cfg(feature = "decode")]
+mod image_head;
+#[cfg(feature = "decode")]
 mod isa;
 #[cfg(feature = "decode")]
 mod linked;
+#[cfg(feature = "guest")]
+mod mark_function;
 pub mod riscv64;
 #[cfg(feature = "system-calls")]
 pub mod system_calls;

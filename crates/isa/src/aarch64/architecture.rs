@@ -1,14 +1,14 @@
 //! The architecture of 64-bit Arm.
 
 use super::{instruction, symbols, userspace};
-use crate::{Class, Flow, Isa, Linked, ThunkSection, Userspace};
+use crate::{image_head, Class, Flow, Isa, Linked, ThunkSection, Userspace};
 
 /// The architecture of 64-bit Arm.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Aarch64;
 
 /// What the head of an uncompressed image has at its offset 0x38 (`Documentation/arch/arm64/booting.rst`).
-const IMAGE_SIGN: (usize, &[u8]) = (0x38, b"ARM\x64");
+const IMAGE_SIGN: &[u8] = b"ARM\x64";
 /// Where the same head has the size of the image in memory.
 const IMAGE_SIZE_AT: usize = 16;
 
@@ -73,16 +73,8 @@ impl Isa for Aarch64 {
         address >= Self::KERNEL_HALF
     }
 
-    // The first instruction of an image, or the second one where the first is a sign of an EFI program, jumps to its entry.
     fn image_entry(head: &[u8], address: u64) -> Option<u64> {
-        let (at, sign) = IMAGE_SIGN;
-        if head.get(at..at + sign.len()) != Some(sign) {
-            return None;
-        }
-        [0, 4].into_iter().find_map(|at| match instruction::flow(head.get(at..at + 4)?, address + at as u64) {
-            Flow::Jump(target) => Some(target),
-            _ => None,
-        })
+        image_head::entry::<Self>(head, address, IMAGE_SIGN, 4)
     }
 
     fn image_bytes(head: &[u8]) -> Option<u64> {

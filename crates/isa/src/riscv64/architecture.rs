@@ -1,14 +1,14 @@
 //! The architecture of RISC-V with registers of 64 bits.
 
 use super::{instruction, symbols};
-use crate::{Class, Flow, Isa, Linked, RegisterFile, ThunkSection};
+use crate::{image_head, Class, Flow, Isa, Linked, RegisterFile, ThunkSection};
 
 /// The architecture of RISC-V with registers of 64 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Riscv64;
 
 /// What the head of an uncompressed image has at its offset 0x38 (`Documentation/arch/riscv/boot-image-header.rst`).
-const IMAGE_SIGN: (usize, &[u8]) = (0x38, b"RSC\x05");
+const IMAGE_SIGN: &[u8] = b"RSC\x05";
 
 // QEMU keeps the thirty-two registers side by side (`CPURISCVState.gpr`, `target/riscv/cpu.h`), and the debugger numbers them
 // alike (`target/riscv/gdbstub.c`). Calls: RISC-V ABIs Specification, "Integer Calling Convention".
@@ -77,16 +77,8 @@ impl Isa for Riscv64 {
         address >= Self::KERNEL_HALF
     }
 
-    // The first instruction of an image, or the second one where the first is a sign of an EFI program, jumps to its entry.
     fn image_entry(head: &[u8], address: u64) -> Option<u64> {
-        let (at, sign) = IMAGE_SIGN;
-        if head.get(at..at + sign.len()) != Some(sign) {
-            return None;
-        }
-        [0, 2].into_iter().find_map(|at| match instruction::flow(head.get(at..)?, address + at as u64) {
-            Flow::Jump(target) => Some(target),
-            _ => None,
-        })
+        image_head::entry::<Self>(head, address, IMAGE_SIGN, 2)
     }
 }
 

@@ -1,0 +1,20 @@
+//! The head of an uncompressed kernel (`Image`), of the architectures that have one.
+
+use crate::{Flow, Isa};
+
+/// Where in the head the sign of the architecture stands.
+const SIGN_AT: usize = 0x38;
+
+/// Where the code begins, if these bytes at this address are a head with this sign.
+///
+/// The first instruction jumps there; or the second one, at `second`, where the first is the sign of an EFI program.
+pub fn entry<I: Isa>(head: &[u8], address: u64, sign: &[u8], second: usize) -> Option<u64> {
+    if head.get(SIGN_AT..SIGN_AT + sign.len()) != Some(sign) {
+        return None;
+    }
+    let flow = |at: usize| Some(I::flow(head.get(at..at + I::LONGEST_INSTRUCTION as usize)?, address + at as u64));
+    [0, second].into_iter().find_map(|at| match flow(at)? {
+        Flow::Jump(target) => Some(target),
+        _ => None,
+    })
+}
