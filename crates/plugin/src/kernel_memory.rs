@@ -60,9 +60,8 @@ impl KernelMemory {
         Some(Self { physical: PhysicalMemory::find()?, userspace, table, image: None, direct: None })
     }
 
-    /// Looks for the kernel's page table, where a register of the processor has it, and for the area that maps all physical memory:
-    /// what stands there is read without a walk from then on. To be called in the kernel, when its page table is complete. Whether
-    /// there is a table.
+    /// Finds the kernel's page table if it is in a processor register, and the area that maps all physical memory. Later reads in
+    /// that area need no page walk. Call it in kernel mode once the page table is complete. Returns whether a table was found.
     pub fn look<I: Isa>(&mut self, cpu: u32, symbols: &SymbolTable<I>, sight: &Sight) -> bool {
         self.image.clone_from(&sight.image);
         if let (None, KernelTable::Register(forms)) = (self.table, self.userspace.kernel_table) {
@@ -87,9 +86,9 @@ impl KernelMemory {
         true
     }
 
-    // The register is not asked for by its name, because QEMU's interface for that differs from version to version: the word of the
-    // processor's object is taken by which QEMU's own translation of the given addresses is found. Tables are memory, and the first
-    // one lies in the kernel's image, so nothing but memory is read.
+    // QEMU's interface for reading this register by name differs between versions. This function tries each word of the processor
+    // object as the table's address, and takes the one whose page walk gives the same results as QEMU's own translation. It reads
+    // only memory: tables are in memory, and the first one is in the kernel's image.
     fn table_of_register(&self, cpu: u32, forms: &[Paging], sight: &Sight) -> Option<Table> {
         let image = sight.image.as_ref()?;
         let translation = Translation::of(cpu)?;

@@ -7,7 +7,7 @@ use firstlight_elf::Code;
 use std::collections::HashMap;
 use std::fmt::{Debug, Formatter};
 
-/// Bytes that are looked for in the program file: fewer may stand there twice.
+/// Length of the byte sequence to find in the program file. A shorter one may occur twice.
 pub const SOUGHT_BYTES: usize = 64;
 
 /// The program file of a boot loader, and where its code was found to lie.
@@ -72,7 +72,7 @@ impl LoaderCode {
         })
     }
 
-    // The distance by which these bytes lie away from the only place in the program file that has them.
+    // The offset between this address and the only occurrence of these bytes in the program file.
     fn find(&self, address: u64, sought: &[u8]) -> Option<u64> {
         let first = sought.first().filter(|_| sought.len() >= SOUGHT_BYTES)?;
         let mut places = memchr::memchr_iter(*first, &self.bytes).filter(|at| self.bytes[*at..].starts_with(sought));

@@ -50,7 +50,7 @@ pub enum Kind {
     Idle,
     /// A row that only gathers others.
     Group,
-    /// The boot loader, where it is told from the firmware.
+    /// The boot loader, where it can be distinguished from the firmware.
     Loader,
 }
 

@@ -180,7 +180,7 @@ fn without_a_symbol_the_list_of_modules_is_found_from_any_module_in_it() {
     let mut code = LoadedCode::new(&SymbolTable::default());
     assert!(code.lacks_modules());
     code.given(0xffff_ffff_c00f_0000, &IMAGE, &guest);
-    assert!(code.lacks_modules(), "what is no module leads nowhere");
+    assert!(code.lacks_modules(), "an invalid module is ignored");
     code.given(MODULE, &IMAGE, &guest);
     assert!(!code.lacks_modules());
     assert_eq!(names(code.at(INIT, &guest)), function("nfit_init", "nfit"));

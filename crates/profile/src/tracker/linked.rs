@@ -5,7 +5,7 @@
 //! entered by the key of the frame on top was jumped to, what is entered by any other was called; and control that comes to
 //! the return address of the frame on top with its stack pointer has returned. No call and no return is an event of its own.
 
-use super::stack::{on_one_stack, Frame, Key, Role, Stack};
+use super::stack::{on_one_stack, Frame, Key, Role};
 use super::{Request, Tracker, UNKNOWN};
 use crate::tree::{FunctionId, Kind, ROOT};
 use firstlight_isa::Isa;
@@ -225,23 +225,11 @@ impl<I: Isa> Tracker<I> {
         let ended = self.stack.frames.iter().any(|frame| self.timeline.ends_task(frame.function));
         let next = match self.suspended.remove(&next) {
             Some(stack) => stack,
-            None => self.new_task_linked(),
+            None => {
+                self.first_of_task = true;
+                self.begin_task()
+            }
         };
         self.exchange(next, (!ended).then_some(left));
-    }
-
-    fn new_task_linked(&mut self) -> Stack {
-        let task = self.tasks;
-        self.tasks += 1;
-        self.counts.tasks += 1;
-        self.first_of_task = true;
-        let mut stack = Stack { task, user: self.rows.user, ..Stack::default() };
-        // The rest of the switch is the new task's.
-        if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
-            let node = self.tree.child(ROOT, top.function, Kind::Task);
-            self.counts.pushed += 1;
-            stack.frames.push(Frame::new(Key::NONE, node, top.function, Role::Call));
-        }
-        stack
     }
 }

@@ -22,7 +22,7 @@ impl Key {
     /// That of a frame that no call pushed.
     pub const NONE: Self = Self::at(ANY);
 
-    /// That of a call whose return address stands there.
+    /// The key of a call that stored its return address at `sp`.
     pub const fn at(sp: u64) -> Self {
         Self { sp, link: 0 }
     }

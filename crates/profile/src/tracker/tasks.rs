@@ -57,7 +57,7 @@ impl<I: Isa> Tracker<I> {
         self.exchange(next, key);
     }
 
-    /// Puts the stack of another task in place of the running one's, which is kept under `key`.
+    /// Makes the stack of another task the current one, and keeps the old one under `key`.
     pub(super) fn exchange(&mut self, next: Stack, key: Option<u64>) {
         let leaves = Leaves { node: self.node, spent: self.stack.spent };
         let left = std::mem::replace(&mut self.stack, next);
@@ -82,10 +82,14 @@ impl<I: Isa> Tracker<I> {
                 self.counts.abandoned_frames += stack.frames.len() as u64;
             }
         }
+        self.begin_task()
+    }
+
+    // It begins inside the second half of the switch, which nothing entered there.
+    pub(super) fn begin_task(&mut self) -> Stack {
         let task = self.tasks;
         self.tasks += 1;
         self.counts.tasks += 1;
-        // It begins inside the second half of the switch, which nothing entered there.
         let mut stack = Stack { task, user: self.rows.user, ..Stack::default() };
         if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
             let node = self.tree.child(ROOT, top.function, Kind::Task);

@@ -81,12 +81,12 @@ impl Boot {
         let mut paths: Vec<String> = Vec::new();
         for node in &recording.nodes {
             let name = &recording.functions[node.function as usize].name;
-            let path = paths.get(node.parent as usize).map_or(name.clone(), |above| format!("{above}/{name}"));
+            let path = paths.get(node.parent as usize).map_or(name.clone(), |above| format!("{above} > {name}"));
             paths.push(path);
         }
         let rows = recording.nodes.iter().zip(&paths).filter(|(node, _)| node.self_instructions > 0);
         let text = rows.map(|(node, path)| {
-            format!("{} {} {}", path.trim_start_matches("[boot]/"), node.calls, node.self_instructions)
+            format!("{} {} {}", path.trim_start_matches("[boot] > "), node.calls, node.self_instructions)
         });
         (text.collect(), recording)
     }
@@ -103,7 +103,7 @@ fn a_call_and_its_return_are_seen_by_the_registers_alone() {
     boot.behind("start_kernel", TOP, 0x1010, 5);
     boot.now += 1;
     let (tree, recording) = boot.outcome();
-    assert_eq!(tree, ["start_kernel 1 5", "start_kernel/work 1 8", "start_kernel/work/helper 1 2"]);
+    assert_eq!(tree, ["start_kernel 1 5", "start_kernel > work 1 8", "start_kernel > work > helper 1 2"]);
     assert_eq!((recording.counts.calls, recording.counts.returns, recording.counts.unmatched_returns), (3, 2, 0));
 }
 
@@ -115,7 +115,7 @@ fn what_is_entered_by_the_key_on_top_was_jumped_to_and_returns_with_it() {
     boot.behind("start_kernel", TOP, 0x1010, 2);
     boot.now += 1;
     let (tree, recording) = boot.outcome();
-    assert_eq!(tree, ["start_kernel 1 5", "start_kernel/work 1 3", "start_kernel/work/helper 1 2"]);
+    assert_eq!(tree, ["start_kernel 1 5", "start_kernel > work 1 3", "start_kernel > work > helper 1 2"]);
     assert_eq!((recording.counts.tail_calls, recording.counts.unwound_frames), (1, 0));
 }
 
@@ -126,7 +126,7 @@ fn a_jump_to_the_block_behind_a_call_is_no_return() {
     boot.behind("work", TOP - 0x20, 0x1210, 3);
     boot.behind("start_kernel", TOP, 0x1010, 2);
     let (tree, recording) = boot.outcome();
-    assert_eq!(tree, ["start_kernel 1 4", "start_kernel/work 1 5"]);
+    assert_eq!(tree, ["start_kernel 1 4", "start_kernel > work 1 5"]);
     assert_eq!((recording.counts.returns, recording.counts.unmatched_returns), (1, 0));
 }
 
@@ -146,7 +146,7 @@ fn a_return_that_was_not_seen_shows_at_the_next_call() {
     boot.enter("helper", TOP, 0x1020, 3);
     boot.behind("start_kernel", TOP, 0x1020, 2);
     let (tree, recording) = boot.outcome();
-    assert_eq!(tree, ["start_kernel 1 4", "start_kernel/work 1 3", "start_kernel/helper 1 2"]);
+    assert_eq!(tree, ["start_kernel 1 4", "start_kernel > work 1 3", "start_kernel > helper 1 2"]);
     assert_eq!(recording.counts.lost_returns, 1);
 }
 
@@ -158,7 +158,7 @@ fn code_that_keeps_its_link_in_a_register_calls_at_the_same_place() {
     boot.behind("work", TOP, 0x1210, 2);
     boot.behind("start_kernel", TOP, 0x1010, 1);
     let (tree, recording) = boot.outcome();
-    assert_eq!(tree, ["start_kernel 1 4", "start_kernel/work 1 4", "start_kernel/work/helper 1 2"]);
+    assert_eq!(tree, ["start_kernel 1 4", "start_kernel > work 1 4", "start_kernel > work > helper 1 2"]);
     assert_eq!((recording.counts.lost_returns, recording.counts.tail_calls), (0, 0));
 }
 
@@ -177,9 +177,9 @@ fn an_interrupt_between_a_call_and_its_function_changes_nothing() {
     let (tree, recording) = boot.outcome();
     let expected = [
         "start_kernel 1 4",
-        "[interrupts]/el1h_64_irq 1 5",
-        "[interrupts]/el1h_64_irq/helper 1 3",
-        "start_kernel/work 1 5",
+        "[interrupts] > el1h_64_irq 1 5",
+        "[interrupts] > el1h_64_irq > helper 1 3",
+        "start_kernel > work 1 5",
     ];
     let mut sorted = tree.clone();
     sorted.sort();
@@ -236,9 +236,9 @@ fn tasks_are_named_by_where_the_kernel_keeps_them() {
     boot.behind("schedule", TOP - 0x40, 0x1110, 3);
     boot.behind("start_kernel", TOP, 0x1010, 1);
     let (tree, recording) = boot.outcome();
-    assert!(tree.contains(&"start_kernel/schedule/cpu_switch_to 1 5".to_owned()), "{tree:?}");
+    assert!(tree.contains(&"start_kernel > schedule > cpu_switch_to 1 5".to_owned()), "{tree:?}");
     assert!(tree.contains(&"ret_from_fork 1 1".to_owned()), "{tree:?}");
-    assert!(tree.contains(&"ret_from_fork/work/cpu_switch_to 1 2".to_owned()), "{tree:?}");
+    assert!(tree.contains(&"ret_from_fork > work > cpu_switch_to 1 2".to_owned()), "{tree:?}");
     let counts = recording.counts;
     assert_eq!((counts.tasks, counts.switches, counts.unmatched_returns, counts.unwound_frames), (2, 2, 0, 0));
 }
