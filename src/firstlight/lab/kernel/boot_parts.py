@@ -1,6 +1,7 @@
-"""What of a kernel's file a boot loader enters, and the code by which the plugin knows it in memory.
+"""The entry points of a kernel's file, and the code that the plugin looks for in memory to recognise each.
 
-A boot loader puts the kernel anywhere in memory, so no address tells that it has begun. The first bytes of the code do.
+A boot loader may load the kernel at any address, so the plugin cannot use addresses. It compares the first bytes of
+code.
 
 Sources: the kernel's `Documentation/arch/x86/boot.rst` ("64-bit Boot Protocol") and
 `Documentation/admin-guide/efi-stub.rst`; the PE format, "Optional Header" and "Section Table"; the System V ABI,
@@ -17,6 +18,7 @@ from typing import Any, Literal
 
 from firstlight.lab.kernel.command_line.image import image_start
 from firstlight.lab.kernel.image_header import FORMAT, HEAD_SIZE, has_setup
+from firstlight.lab.kernel.pe import SECTION, section_table
 from firstlight.recipe.isa import architecture_of_file
 
 #: Bytes that are compared.
@@ -85,14 +87,11 @@ def efi_entry(program: bytes) -> int | None:
     >>> efi_entry(b"MZ" + bytes(100)) is None
     True
     """
-    (start,) = struct.unpack_from("<I", program, 0x3C)
-    if program[:2] != b"MZ" or program[start : start + 4] != b"PE\0\0":
+    if (sections := section_table(program)) is None:
         return None
-    (count,) = struct.unpack_from("<H", program, start + 6)
-    (optional,) = struct.unpack_from("<H", program, start + 20)
-    (entry,) = struct.unpack_from("<I", program, start + 40)
-    for index in range(count):
-        at = start + 24 + optional + 40 * index
+    (entry,) = struct.unpack_from("<I", program, sections.header + 40)
+    for index in range(sections.count):
+        at = sections.table + SECTION * index
         size, address, length, offset = struct.unpack_from("<IIII", program, at + 8)
         if address <= entry < address + max(size, length):
             return int(offset + entry - address)

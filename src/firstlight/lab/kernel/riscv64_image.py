@@ -4,50 +4,11 @@ from __future__ import annotations
 
 import struct
 
-from firstlight.lab.kernel.arm64_image import end_of_sections
-from firstlight.lab.kernel.image_header import Head, NotBootableError
+from firstlight.lab.kernel.flat_image import FlatImage
+from firstlight.lab.kernel.image_header import Head
 
 #: The name of the form of these files.
 FORMAT = "riscv64 Image"
-
-_HEADER = 0x40
-_SIGN_AT = 0x38
-_SIGN = b"RSC\x05"
-_BIG_ENDIAN = 1
-
-
-def read_image(head: bytes, size: int) -> Head:
-    """Read the head of an Image, by the kernel's ``Documentation/arch/riscv/boot-image-header.rst``.
-
-    :param head: the first bytes of the file: 64 KiB, or all of it.
-    :param size: the file's size in bytes.
-    :raises NotBootableError: when it is something else, is truncated, or has its bytes in the other order.
-
-    >>> jump = (0x0400_006F).to_bytes(4, "little")  # to 0x40, behind the header
-    >>> read_image(jump + bytes(0x34) + b"RSC\\x05" + bytes(8), 68).version is None
-    True
-    """
-    if head[_SIGN_AT : _SIGN_AT + 4] != _SIGN:
-        raise NotBootableError(
-            "an ELF file for riscv64", "give the Image made from it: `arch/riscv/boot/Image` of the kernel's build"
-        )
-    if len(head) < _HEADER:
-        raise NotBootableError(f"a truncated kernel: {size} bytes of a header of {_HEADER}", "copy or build it again")
-    (flags,) = struct.unpack_from("<Q", head, 24)
-    if flags & _BIG_ENDIAN:
-        raise NotBootableError("a big-endian kernel for riscv64", "build it for little-endian processors")
-    entry = _entry(head)
-    if entry is None:
-        raise NotBootableError(
-            "no kernel for riscv64: its header has the sign of one, and no jump to its code", "copy or build it again"
-        )
-    expected = max(end_of_sections(head), entry + 4)
-    if size < expected:
-        raise NotBootableError(
-            f"a truncated kernel: {size} bytes of {expected} that its header announces", "copy or download it again"
-        )
-    # The text of the version lies somewhere in the image, without a pointer to it.
-    return Head(None)
 
 
 def _entry(head: bytes) -> int | None:
@@ -63,13 +24,30 @@ def _entry(head: bytes) -> int | None:
     return None
 
 
+_IMAGE = FlatImage("riscv64", b"RSC\x05", "arch/riscv/boot/Image", "build it for little-endian processors", _entry)
+
+
+def read_image(head: bytes, size: int) -> Head:
+    """Read the head of an Image, by the kernel's ``Documentation/arch/riscv/boot-image-header.rst``.
+
+    :param head: the first bytes of the file: 64 KiB, or all of it.
+    :param size: the file's size in bytes.
+    :raises NotBootableError: when it is something else, is truncated, or has its bytes in the other order.
+
+    >>> jump = (0x0400_006F).to_bytes(4, "little")  # to 0x40, behind the header
+    >>> read_image(jump + bytes(0x34) + b"RSC\\x05" + bytes(8), 68).version is None
+    True
+    """
+    return _IMAGE.read(head, size)
+
+
 def memory_of_image(head: bytes) -> int:
     """The memory in bytes that an Image takes, from the start of the guest's memory on; 0 when it does not say.
 
     >>> memory_of_image(bytes(8) + (4096).to_bytes(8, "little") * 2 + bytes(0x20) + b"RSC\\x05")
     8192
     """
-    if head[_SIGN_AT : _SIGN_AT + 4] != _SIGN:
+    if not _IMAGE.is_image(head):
         return 0
     offset, size = struct.unpack_from("<QQ", head, 8)
     return int(offset) + int(size)
