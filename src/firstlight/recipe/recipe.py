@@ -52,7 +52,7 @@ class Files(StrictModel):
     loaded: FilePath | None = None
     """What lies in memory at power on."""
     device_tree: FilePath | None = None
-    """What QEMU takes in place of the device tree that it makes."""
+    """The device tree that QEMU uses instead of its own."""
     loader: FilePath | None = None
     """The firmware or boot loader that starts the kernel, where it is not QEMU's own."""
     qemu: FilePath | None = None

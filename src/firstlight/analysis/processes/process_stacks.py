@@ -121,7 +121,7 @@ def stack_parts(boot: Boot, place: Callable[[tuple[Frame, ...]], int]) -> pl.Dat
         own.select("slice", "node", calls=none, self_instructions="self_instructions"),
         made.select("slice", "node", calls="began", self_instructions="own"),
     ]
-    # What is left of user mode and of the kernel.
+    # The rest of user mode and of the kernel.
     for frame, column, less in (
         (_USER, "user_instructions", own.select("slice", "process", own=-pl.col("self_instructions"))),
         (_KERNEL, "kernel_instructions", made.select("slice", "process", own=-pl.col("own"))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors, NamedLoader
+from firstlight.recipe.isa.architecture import Architecture, AuditedProcessors, NamedLoader
 
 AARCH64 = Architecture(
     name="aarch64",
@@ -23,11 +23,6 @@ AARCH64 = Architecture(
     versioned_machine=r"virt-\d+\.\d+",
     unsteady_cpus=frozenset({"host", "max"}),
     narrow_cpus=frozenset("cortex-a7 cortex-a8 cortex-a9 cortex-a15".split()),
-    nvdimm_property="nvdimm=on",
-    # QEMU enters the kernel by a few instructions of its own.
-    firmware_files=(),
-    elf_firmware=(),
-    small_machines=MappingProxyType({}),
     console_device="ttyAMA0",
     report_device="ttyS0",
     # `virt` has one serial port.
@@ -35,12 +30,6 @@ AARCH64 = Architecture(
     start_functions=frozenset({"primary_entry", "__primary_switched"}),
     longest_command_line=2047,
     kernel_package="linux-image-cloud-arm64",
-    pmem_device="/dev/pmem0",
-    pmem_modules=("nd_pmem", "of_pmem", "ext4"),
-    built_in_signs=MappingProxyType(
-        {"of_pmem": "of_pmem_region_probe", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}
-    ),
-    marks=KERNEL_MARKS,
     kernel_format="Image",
     # Documentation/arch/arm64/booting.rst of the kernel: the header's magic number.
     kernel_signs=((0x38, b"ARM\x64"),),

@@ -71,7 +71,7 @@ class NamedLoader:
     """Where that package puts it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Architecture:
     """What the lab has to know about one kind of guest.
 
@@ -101,13 +101,14 @@ class Architecture:
     """CPU models whose features depend on the host or on QEMU's version."""
     narrow_cpus: frozenset[str]
     """CPU models, without their versions, that cannot run this architecture's kernels."""
-    nvdimm_property: str
+    nvdimm_property: str = "nvdimm=on"
     """What has to be added to the machine type for persistent memory."""
-    firmware_files: tuple[str, ...]
-    """What QEMU's data directory gives to the machine: they are executed, so they are inputs."""
-    elf_firmware: tuple[str, ...]
+    firmware_files: tuple[str, ...] = ()
+    """What QEMU's data directory gives to the machine: they are executed, so they are inputs. By default none: QEMU
+    enters the kernel by a few instructions of its own."""
+    elf_firmware: tuple[str, ...] = ()
     """What it gives besides when the kernel is an ELF file."""
-    small_machines: Mapping[str, tuple[str, ...]]
+    small_machines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Machine types without versions that may be chosen all the same, with their firmware: QEMU's own version, an input
     of the recipe, decides their hardware. They have one serial port of their own, and no persistent memory."""
     console_device: str
@@ -118,13 +119,20 @@ class Architecture:
     """Bytes, without the final zero (`COMMAND_LINE_SIZE` of the kernel)."""
     kernel_package: str
     """The distribution's kernel for virtual machines."""
-    pmem_device: str
+    pmem_device: str = "/dev/pmem0"
     """Block device of the first persistent memory."""
-    pmem_modules: tuple[str, ...]
-    """Kernel modules for a root file system in persistent memory, without what they depend on."""
-    built_in_signs: Mapping[str, str]
+    pmem_modules: tuple[str, ...] = ("nd_pmem", "of_pmem", "ext4")
+    """Kernel modules for a root file system in persistent memory, without what they depend on: by default those of a
+    machine that shows it by its device tree."""
+    built_in_signs: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "of_pmem": "of_pmem_region_probe",
+            "nd_pmem": "nd_pmem_probe",
+            "ext4": "ext4_fill_super",
+        }
+    )
     """Of each of these modules a function that the kernel's own symbols have when it is built in."""
-    marks: tuple[FunctionMark, ...]
+    marks: tuple[FunctionMark, ...] = KERNEL_MARKS
     """In the order of the boot. The plugin itself gives power on, decompression, kernel entry, the levels of
     initcalls, the first user instruction, `ready` and `panic`."""
     kernel_format: str

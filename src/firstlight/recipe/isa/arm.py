@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
-from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors
+from firstlight.recipe.isa.architecture import Architecture, AuditedProcessors
 
 ARM = Architecture(
     name="arm",
@@ -20,11 +18,6 @@ ARM = Architecture(
     live_cpu="cortex-a15",
     unsteady_cpus=frozenset({"host", "max"}),
     narrow_cpus=frozenset(),
-    nvdimm_property="nvdimm=on",
-    # QEMU enters the kernel by a few instructions of its own.
-    firmware_files=(),
-    elf_firmware=(),
-    small_machines=MappingProxyType({}),
     console_device="ttyAMA0",
     report_device="ttyS0",
     # `virt` has one serial port.
@@ -32,12 +25,6 @@ ARM = Architecture(
     start_functions=frozenset({"stext", "__mmap_switched"}),
     longest_command_line=1023,
     kernel_package="linux-image-armmp",
-    pmem_device="/dev/pmem0",
-    pmem_modules=("nd_pmem", "of_pmem", "ext4"),
-    built_in_signs=MappingProxyType(
-        {"of_pmem": "of_pmem_region_probe", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}
-    ),
-    marks=KERNEL_MARKS,
     kernel_format="zImage",
     # `arch/arm/boot/compressed/head.S` of the kernel: the magic number behind the first instructions.
     kernel_signs=((0x24, b"\x18\x28\x6f\x01"),),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
-from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors
+from firstlight.recipe.isa.architecture import Architecture, AuditedProcessors
 
 RISCV64 = Architecture(
     name="riscv64",
@@ -24,11 +22,8 @@ RISCV64 = Architecture(
     live_cpu="rv64",
     unsteady_cpus=frozenset({"host", "max", "any"}),
     narrow_cpus=frozenset("rv32 lowrisc-ibex sifive-e31 sifive-e34 sifive-u34".split()),
-    nvdimm_property="nvdimm=on",
     # OpenSBI, which runs before the kernel and below it.
     firmware_files=("opensbi-riscv64-generic-fw_dynamic.bin",),
-    elf_firmware=(),
-    small_machines=MappingProxyType({}),
     console_device="ttyS0",
     report_device="ttyS1",
     # `virt` has one serial port.
@@ -37,12 +32,6 @@ RISCV64 = Architecture(
     # Since Linux 6.4; 511 before.
     longest_command_line=1023,
     kernel_package="linux-image-riscv64",
-    pmem_device="/dev/pmem0",
-    pmem_modules=("nd_pmem", "of_pmem", "ext4"),
-    built_in_signs=MappingProxyType(
-        {"of_pmem": "of_pmem_region_probe", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}
-    ),
-    marks=KERNEL_MARKS,
     kernel_format="riscv64 Image",
     # Documentation/arch/riscv/boot-image-header.rst of the kernel: the second of the header's magic numbers.
     kernel_signs=((0x38, b"RSC\x05"),),

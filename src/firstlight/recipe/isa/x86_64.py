@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from firstlight.recipe.isa.architecture import KERNEL_MARKS, Architecture, AuditedProcessors, NamedLoader
+from firstlight.recipe.isa.architecture import Architecture, AuditedProcessors, NamedLoader
 
 X86_64 = Architecture(
     name="x86_64",
@@ -18,7 +18,6 @@ X86_64 = Architecture(
     versioned_machine=r"pc-(q35|i440fx)-\d+\.\d+(\.\d+)?",
     unsteady_cpus=frozenset({"host", "max", "base"}),
     narrow_cpus=frozenset("486 pentium pentium2 pentium3 athlon coreduo n270 kvm32 qemu32".split()),
-    nvdimm_property="nvdimm=on",
     firmware_files=("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin"),
     elf_firmware=("pvh.bin",),
     small_machines=MappingProxyType({"microvm": ("bios-microvm.bin", "linuxboot_dma.bin")}),
@@ -27,11 +26,9 @@ X86_64 = Architecture(
     start_functions=frozenset({"x86_64_start_kernel", "x86_64_start_reservations"}),
     longest_command_line=2047,
     kernel_package="linux-image-cloud-amd64",
-    pmem_device="/dev/pmem0",
     # What the kernel has built in is left out.
     pmem_modules=("nfit", "nd_pmem", "ext4"),
     built_in_signs=MappingProxyType({"nfit": "acpi_nfit_init", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}),
-    marks=KERNEL_MARKS,
     kernel_format="bzImage",
     # Documentation/arch/x86/boot.rst of the kernel: the header's magic number.
     kernel_signs=((0x202, b"HdrS"),),
