@@ -4,6 +4,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
+from firstlight.advise.tuning.kconfig.result import KernelSearch
 from firstlight.advise.tuning.tuning import CheckResult, PhaseChange
 from firstlight.api.data.inspect_boot import Heading
 from firstlight.comparison.common.input_changes import InputChange
@@ -337,33 +338,6 @@ class TunedChoice(TypedDict):
     risk: int
 
 
-class TunedKernelTrial(TypedDict):
-    """A kernel that a tuning built."""
-
-    groups: int
-    options: int
-    stage: str
-    time_ns: int | None
-    why: str
-
-
-class TunedKernel(TypedDict):
-    """The search of a tuning for a kernel."""
-
-    features: list[str]
-    smallest: bool
-    builds: int
-    complete: bool
-    trouble: str
-    options_before: int
-    options_after: int | None
-    modules_left_out: int
-    modules_built_in: list[str]
-    without: list[str]
-    restored: dict[str, str]
-    tried: list[TunedKernelTrial]
-
-
 class Tuned(TypedDict):
     """`firstlight tune`."""
 
@@ -378,7 +352,7 @@ class Tuned(TypedDict):
     remedies: list[TunedRemedy]
     together_ns: int | None
     not_applicable: dict[str, str]
-    kernel: TunedKernel | None
+    kernel: KernelSearch | None
     trials: list[TunedChoice]
     pareto: list[TunedChoice]
     phases: list[PhaseChange]

@@ -21,6 +21,15 @@ def settings(text: str) -> dict[str, str]:
     return found
 
 
+def options(text: str) -> dict[str, str]:
+    """As :func:`settings`, by the names of options: without `CONFIG_`.
+
+    >>> options("CONFIG_A=y\\n# CONFIG_B is not set")
+    {'A': 'y', 'B': 'n'}
+    """
+    return {name.removeprefix("CONFIG_"): value for name, value in settings(text).items()}
+
+
 def overruled(config: str, wanted: dict[str, str]) -> list[tuple[str, str, str]]:
     """What a configuration has otherwise than a fragment said: a dependency that overrules it leaves no error behind.
 

@@ -14,7 +14,7 @@ from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.kernel.build import check_tools, compiler_version, make_and_place, make_command, run_make
-from firstlight.lab.kernel.kconfig import as_lines, settings
+from firstlight.lab.kernel.kconfig import as_lines, options
 from firstlight.lab.kernel.source import source_digest, unpack_source
 
 _KIND = "kernel-trees"
@@ -75,7 +75,7 @@ class KernelTree:
             fragment = objects / "wanted.config"
             fragment.write_text(as_lines(wanted), encoding="utf-8")
             run_make([*make, "allnoconfig"], root, log, {"KCONFIG_ALLCONFIG": str(fragment)})
-            return _without_prefix((objects / ".config").read_text(encoding="utf-8"))
+            return options((objects / ".config").read_text(encoding="utf-8"))
 
     def build(self, config: Mapping[str, str]) -> Path:
         """The kernel of a configuration, built or from the cache, with its configuration and symbols beside it.
@@ -107,7 +107,3 @@ class KernelTree:
             objects.mkdir(exist_ok=True)
             nice = [] if shutil.which("nice") is None else ["nice", "-n", str(_ALSO_RUNNING)]
             yield [*nice, *make_command(objects, self._jobs)], root, objects, self._folder / "build.log"
-
-
-def _without_prefix(text: str) -> dict[str, str]:
-    return {name.removeprefix("CONFIG_"): value for name, value in settings(text).items()}

@@ -16,7 +16,7 @@ from firstlight.advise.tuning.kconfig.feature import Feature, Role
 from firstlight.advise.tuning.remedy import Remedy
 from firstlight.bundle.boot import Boot
 from firstlight.lab.kernel.definitions import definitions, files_that_ran
-from firstlight.lab.kernel.kconfig import settings
+from firstlight.lab.kernel.kconfig import options
 from firstlight.lab.kernel.makefiles import SourceFile
 from firstlight.schema.marks import Phase
 
@@ -202,7 +202,7 @@ def _of_fragments(fragments: Sequence[Remedy], fixed: Mapping[str, str]) -> list
         kconfig = each.change.kconfig
         if kconfig is None or kconfig.text is None:
             continue
-        lines = {name.removeprefix("CONFIG_"): value for name, value in settings(kconfig.text).items()}
+        lines = options(kconfig.text)
         before = {name: fixed.get(name, "n") for name in lines}
         groups.append(Group(each.id, each.title, lines, before, tuple(each.expects)))
     return groups

@@ -20,7 +20,7 @@ from firstlight.errors import LabError
 from firstlight.experiment.change import Kconfig, RecipeChange
 from firstlight.experiment.plan_parser import checked, parse_toml
 from firstlight.lab.host.progress import Progress
-from firstlight.lab.kernel.kconfig import as_lines, settings
+from firstlight.lab.kernel.kconfig import as_lines, options
 from firstlight.lab.kernel.makefiles import source_files
 from firstlight.recipe.isa import Architecture
 
@@ -232,4 +232,4 @@ def _read(path: Path) -> dict[str, str]:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise LabError(f"cannot read the kernel's configuration: {error.strerror}", where=str(path)) from error
-    return {name.removeprefix("CONFIG_"): value for name, value in settings(text).items()}
+    return options(text)
