@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import filecmp
 import hashlib
 import shutil
 import struct
@@ -12,6 +11,7 @@ import polars as pl
 import pytest
 
 import firstlight
+from equal_boots import assert_equal, assert_undisturbed
 from firstlight.api import Boot
 from firstlight.bundle.processes_missing import processes_missing
 from firstlight.errors import LabError
@@ -96,9 +96,7 @@ def test_the_minimal_guest_needs_no_further_option_and_is_equal_each_time(tmp_pa
     (ready,) = first.marks().filter(mark="ready")["time_ns"]
     assert ready == second.marks().filter(mark="ready")["time_ns"].item()
     one, other = tmp_path / "a.boot", tmp_path / "b.boot"
-    files = [file.name for file in one.glob("*.parquet")]
-    files += ["manifest.json", "raw/console.log", "raw/report.bin"]
-    assert filecmp.cmpfiles(one, other, files, shallow=False) == (files, [], [])
+    assert_equal(one, other)
     assert b"firstlight: ready" in (one / "raw/console.log").read_bytes()
 
 
@@ -106,10 +104,8 @@ def test_a_profile_changes_nothing_and_is_equal_each_time(tmp_path: Path) -> Non
     first, _ = (firstlight.record_with(RecordOptions(tmp_path / f"{name}.boot", arch="arm64")) for name in ("a", "b"))
     plain = firstlight.record_with(RecordOptions(tmp_path / "plain.boot", arch="arm64", profile=False))
     one, other = tmp_path / "a.boot", tmp_path / "b.boot"
-    files = [file.name for file in one.glob("*.parquet")] + ["manifest.json", "raw/console.log", "raw/report.bin"]
-    assert filecmp.cmpfiles(one, other, files, shallow=False) == (files, [], [])
-    untouched = ["raw/console.log", "raw/report.bin"]
-    assert filecmp.cmpfiles(one, tmp_path / "plain.boot", untouched, shallow=False) == (untouched, [], [])
+    assert_equal(one, other)
+    assert_undisturbed(one, tmp_path / "plain.boot")
     assert plain.manifest.totals.virtual_ns is not None
     assert first.manifest.totals.virtual_ns is not None
     # The guest's own clock has a period of 16 ns.
@@ -171,12 +167,10 @@ def test_all_of_user_mode_is_placed_in_files(script: Boot) -> None:
 def test_following_user_code_changes_nothing_and_is_equal_each_time(script: Boot, tmp_path: Path) -> None:
     again = RecordOptions(tmp_path / "a.boot", arch="arm64", guest_commands=(SCRIPT,), user_functions=True)
     plain = RecordOptions(tmp_path / "b.boot", arch="arm64", guest_commands=(SCRIPT,), profile=False)
-    untouched = ["raw/console.log", "raw/report.bin"]
-    files = [file.name for file in script.directory.glob("*.parquet")] + ["manifest.json", *untouched]
     firstlight.record_with(again)
     firstlight.record_with(plain)
-    assert filecmp.cmpfiles(script.directory, tmp_path / "a.boot", files, shallow=False) == (files, [], [])
-    assert filecmp.cmpfiles(script.directory, tmp_path / "b.boot", untouched, shallow=False) == (untouched, [], [])
+    assert_equal(script.directory, tmp_path / "a.boot")
+    assert_undisturbed(script.directory, tmp_path / "b.boot")
 
 
 def test_arguments_and_results_of_kernel_functions_are_those_of_the_system_calls(script: Boot) -> None:
@@ -230,12 +224,8 @@ def test_a_root_file_system_in_memory_is_mounted_and_equal_each_time(root: Path,
     assert {"of_pmem", "nd_pmem", "libnvdimm"} <= set(modules["module"])
     assert "pmem_submit_bio" in modules["function"].to_list()
     assert set(first.manifest.digests) >= {"image", "device tree"}
-    untouched = ["raw/console.log", "raw/report.bin"]
-    files = [file.name for file in (tmp_path / "a.boot").glob("*.parquet")] + ["manifest.json", *untouched]
-    assert filecmp.cmpfiles(tmp_path / "a.boot", tmp_path / "b.boot", files, shallow=False) == (files, [], [])
-    assert filecmp.cmpfiles(tmp_path / "a.boot", tmp_path / "plain.boot", untouched, shallow=False) == (
-        untouched, [], [],
-    )  # fmt: skip
+    assert_equal(tmp_path / "a.boot", tmp_path / "b.boot")
+    assert_undisturbed(tmp_path / "a.boot", tmp_path / "plain.boot")
 
 
 def test_user_mode_is_seen_behind_the_trampoline_of_page_table_isolation(tmp_path: Path) -> None:

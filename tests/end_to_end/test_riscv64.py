@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import filecmp
 import shutil
 from pathlib import Path
 
 import pytest
 
 import firstlight
+from equal_boots import assert_equal, assert_undisturbed
 from firstlight.assets import asset_path
 from firstlight.errors import LabError
 from firstlight.recipe.options import RecordOptions
@@ -32,10 +32,8 @@ def test_the_profile_is_sound_complete_and_equal_each_time_and_changes_nothing(t
     boot, _ = (firstlight.record_with(RecordOptions(tmp_path / f"{name}.boot", arch="riscv64")) for name in ("a", "b"))
     plain = firstlight.record_with(RecordOptions(tmp_path / "plain.boot", arch="riscv64", profile=False))
     one, other = tmp_path / "a.boot", tmp_path / "b.boot"
-    files = [file.name for file in one.glob("*.parquet")] + ["manifest.json", "raw/console.log", "raw/report.bin"]
-    assert filecmp.cmpfiles(one, other, files, shallow=False) == (files, [], [])
-    untouched = ["raw/console.log", "raw/report.bin"]
-    assert filecmp.cmpfiles(one, tmp_path / "plain.boot", untouched, shallow=False) == (untouched, [], [])
+    assert_equal(one, other)
+    assert_undisturbed(one, tmp_path / "plain.boot")
     assert plain.manifest.totals.virtual_ns is not None
     assert boot.manifest.totals.virtual_ns is not None
     # The counter that user mode may read has a period of 100 ns.
