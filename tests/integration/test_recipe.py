@@ -49,6 +49,7 @@ OTHER_CHOICES: dict[str, Any] = {
     "arch": "arm64",
     "loader": "ovmf",
     "loader_symbols": Path("u boot"),
+    "dtb": Path("bo ard.dtb"),
     "memory": "1G",
     "cpu": "EPYC-v1",
     "machine": "pc-q35-8.0",

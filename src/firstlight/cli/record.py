@@ -76,6 +76,14 @@ def record(
             metavar="FILE", readable=False, help="With --loader: its ELF file with symbols, to profile its functions."
         ),
     ] = None,
+    dtb: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="Device tree for QEMU's machine instead of its own (arm64, armhf, riscv64).",
+        ),
+    ] = None,
     memory: Annotated[
         str | None,
         typer.Option(
@@ -171,6 +179,7 @@ def record(
       firstlight record --no-profile -o e.boot
       firstlight record --rootfs debian --user-functions -o f.boot
       firstlight record --loader ovmf -o g.boot
+      firstlight record --arch arm64 --dtb board.dtb -o h.boot
       firstlight record --board lab.toml --repeat 12 -o base
     """
     if board is not None:
@@ -197,6 +206,7 @@ def record(
         append=append,
         loader=loader,
         loader_symbols=loader_symbols,
+        dtb=dtb,
         memory=memory,
         cpu=cpu,
         machine=machine,

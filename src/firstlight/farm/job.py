@@ -30,7 +30,7 @@ ALLOWED = frozenset(
     "timeout_wall_s timeout_virtual_s".split()
 )
 #: Choices that are files or directories; the store contains them.
-INPUTS = ("kernel", "initrd", "loader", "loader_symbols", "rootfs", "overlay", "initramfs_files", "symbols")
+INPUTS = ("kernel", "initrd", "loader", "loader_symbols", "dtb", "rootfs", "overlay", "initramfs_files", "symbols")
 #: Choices that a job cannot make, with the reason.
 REFUSED: Mapping[str, str] = MappingProxyType(
     {

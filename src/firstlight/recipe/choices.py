@@ -52,6 +52,8 @@ class Choices:
     """Start the kernel by this firmware or boot loader instead of QEMU's own: `ovmf`, `u-boot`, or a file."""
     loader_symbols: FilePath | None = None
     """The program file with symbols (ELF) of which `loader` was made; it names the loader's functions."""
+    dtb: FilePath | None = None
+    """A flattened device tree that the kernel gets instead of QEMU's own; it has to fit QEMU's machine."""
     memory: Text | None = None
     """Memory of the guest, by default 512M (1G with a root file system)."""
     cpu: Text | None = None

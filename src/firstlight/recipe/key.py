@@ -24,6 +24,7 @@ OBSERVERS: Mapping[str, str] = MappingProxyType(
         "chosen.symbols": "a path: the digest `debug files` is of what it holds",
         "chosen.loader": "a name or a path: the digest `loader` is of what it holds",
         "chosen.loader_symbols": "a path: the digest `loader symbols` is of what it holds",
+        "chosen.dtb": "a path: the digest `device tree` is of what it holds",
         "chosen.append": "`command_line` has it, as the kernel gets it",
         "chosen.arch": "`architecture` has it",
         "chosen.memory": "`memory` has it, in bytes",

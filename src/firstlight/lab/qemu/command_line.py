@@ -134,12 +134,13 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
         # Copied into the machine's memory: what the guest writes stays in this run.
         where = f"addr={hex(region.address)},force-raw=on"
         words += ["-device", f"loader,file={quote_value(str(recipe.image.path))},{where}"]
-        words += ["-dtb", str(recipe.files.device_tree)]
     elif recipe.image is not None:
         # Not shared: what the guest writes stays in this run, and the image is the same for the next.
         backend = f"memory-backend-file,id=root,share=off,size={recipe.image.size}"
         words += ["-object", f"{backend},mem-path={quote_value(str(recipe.image.path))}"]
         words += ["-device", "nvdimm,id=nvdimm0,memdev=root"]
+    if recipe.files.device_tree is not None:
+        words += ["-dtb", str(recipe.files.device_tree)]
     if recipe.loaded is not None:
         where = f"addr={hex(recipe.loaded.address)},force-raw=on"
         words += ["-device", f"loader,file={quote_value(str(recipe.loaded.path))},{where}"]

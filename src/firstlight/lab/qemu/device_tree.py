@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firstlight.cache import digest_of, entry
@@ -21,6 +21,8 @@ from firstlight.lab.qemu.emulator import Qemu
 _NAME = "region.dtb"
 _MIB = 1 << 20
 _MAGIC = 0xD00DFEED
+#: From this version on the header has the size of the nodes.
+_SIZED = 17
 #: Devicetree specification 0.4, 5.4.1.
 _BEGIN_NODE, _END_NODE, _PROPERTY, _NOTHING, _END = 1, 2, 3, 4, 9
 
@@ -39,24 +41,49 @@ class Region:
         return -(-self.size // _MIB) * _MIB
 
 
-def tree_with_region(qemu: Qemu, machine: str, cpu: str, memory: int, region: Region) -> Path:
+def tree_with_region(
+    qemu: Qemu, machine: str, cpu: str, memory: int, region: Region, given: bytes | None = None
+) -> Path:
     """The device tree of a machine with a region for an image, from the cache.
 
     :param machine: its type, with properties.
     :param cpu: the model of its processor.
     :param memory: bytes that the guest uses.
+    :param given: a tree for this machine; by default the one that QEMU makes.
     :raises LabError: when QEMU does not give the tree of this machine.
     """
     total = memory + region.memory
-    key = digest_of("1", qemu.digest(), machine, cpu, str(total), hex(region.address), str(region.size))
+    own = "" if given is None else digest_of(given)
+    key = digest_of("1", qemu.digest(), machine, cpu, str(total), hex(region.address), str(region.size), own)
 
     def make(folder: Path) -> None:
-        (folder / _NAME).write_bytes(with_region(_own_tree(qemu, machine, cpu, total), region))
+        tree = own_tree(qemu, machine, cpu, total) if given is None else given
+        (folder / _NAME).write_bytes(with_region(tree, region))
 
     return entry("device-trees", key, make) / _NAME
 
 
-def _own_tree(qemu: Qemu, machine: str, cpu: str, memory: int) -> bytes:
+def packed_tree(given: bytes) -> Path:
+    """The file of a tree that is given, without what is left free in it, from the cache.
+
+    QEMU gives the kernel a copy with twice the room of the file, and kernels take 2 MiB: of a tree that QEMU dumped, a
+    mebibyte for the most part empty, the copy would be too large.
+    """
+
+    def make(folder: Path) -> None:
+        (folder / _NAME).write_bytes(packed(given))
+
+    return entry("device-trees", digest_of("packed", given), make) / _NAME
+
+
+def own_tree(qemu: Qemu, machine: str, cpu: str, memory: int) -> bytes:
+    """The device tree that QEMU makes for a machine.
+
+    :param machine: its type, with properties.
+    :param cpu: the model of its processor.
+    :param memory: bytes.
+    :raises LabError: when QEMU does not give it.
+    """
     with tempfile.TemporaryDirectory(prefix="firstlight-tree-") as folder:
         file = Path(folder) / "own.dtb"
         # The seeds in it are replaced at the start of each boot, by those that the recipe's seed gives.
@@ -81,10 +108,8 @@ def with_region(tree: bytes, region: Region) -> bytes:
     Traceback (most recent call last):
     firstlight.errors.LabError: this is no device tree
     """
-    if len(tree) < 40 or struct.unpack(">I", tree[:4]) != (_MAGIC,):
-        raise LabError("this is no device tree")
-    _, _, at, texts_at, reserved_at, version, compatible, processor, texts_size, size = struct.unpack(">10I", tree[:40])
-    nodes, texts = tree[at : at + size], tree[texts_at : texts_at + texts_size]
+    parts = _parts(tree)
+    nodes, texts = parts.nodes, parts.texts
     end = _end_of_root(nodes)
     names = {}
     for name in (b"compatible", b"reg", b"volatile"):
@@ -99,11 +124,43 @@ def with_region(tree: bytes, region: Region) -> bytes:
     ):
         node += struct.pack(">III", _PROPERTY, len(value), names[name]) + _padded(value)
     nodes = nodes[:end] + node + struct.pack(">I", _END_NODE) + nodes[end:]
-    reserved = _reserved(tree[reserved_at:])
-    at = 40 + len(reserved)
-    total = at + len(nodes) + len(texts)
-    header = (_MAGIC, total, at, at + len(nodes), 40, version, compatible, processor, len(texts), len(nodes))
-    return struct.pack(">10I", *header) + reserved + nodes + texts
+    return replace(parts, nodes=nodes, texts=texts).joined()
+
+
+def packed(tree: bytes) -> bytes:
+    """A device tree, flattened, without free bytes between its parts and behind them.
+
+    :raises LabError: for bytes that are no device tree.
+    """
+    return _parts(tree).joined()
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What a flattened tree consists of."""
+
+    reserved: bytes
+    nodes: bytes
+    texts: bytes
+    others: tuple[int, int, int]
+    """Of the header: the versions, and the number of the first processor."""
+
+    def joined(self) -> bytes:
+        at = 40 + len(self.reserved)
+        texts_at = at + len(self.nodes)
+        header = (_MAGIC, texts_at + len(self.texts), at, texts_at, 40, *self.others, len(self.texts), len(self.nodes))
+        return struct.pack(">10I", *header) + self.reserved + self.nodes + self.texts
+
+
+def _parts(tree: bytes) -> _Parts:
+    if len(tree) < 40 or struct.unpack(">I", tree[:4]) != (_MAGIC,):
+        raise LabError("this is no device tree")
+    _, _, at, texts_at, reserved_at, version, compatible, processor, texts_size, size = struct.unpack(">10I", tree[:40])
+    if version < _SIZED:
+        # Older headers do not say how long the nodes are.
+        size = texts_at - at
+    nodes, texts = tree[at : at + size], tree[texts_at : texts_at + texts_size]
+    return _Parts(_reserved(tree[reserved_at:]), nodes, texts, (max(version, _SIZED), compatible, processor))
 
 
 def _padded(value: bytes) -> bytes:

@@ -55,6 +55,8 @@ def questionable(chosen: Choices) -> list[str]:
         found.append(f"`--loader {chosen.loader}`")
     if chosen.loader_symbols is not None:
         found.append(f"`--loader-symbols {chosen.loader_symbols}`")
+    if chosen.dtb is not None:
+        found.append(f"`--dtb {chosen.dtb}`")
     if chosen.overlay is not None:
         found.append(f"`--overlay {chosen.overlay}`")
     if chosen.initramfs_files is not None:

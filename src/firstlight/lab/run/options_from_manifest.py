@@ -83,6 +83,9 @@ def with_files(chosen: Choices, files: Files) -> Choices:
         chosen = replace(chosen, initrd=files.initrd)
     if chosen.loader is not None and files.loader is not None and files.loader.is_file():
         chosen = replace(chosen, loader=str(files.loader))
+    tree = files.device_tree
+    if chosen.dtb is not None and files.image is None and tree is not None and tree.is_file():
+        chosen = replace(chosen, dtb=tree)
     return chosen
 
 

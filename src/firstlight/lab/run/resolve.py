@@ -14,8 +14,9 @@ from firstlight.lab.kernel.command_line.contradictions import contradictions
 from firstlight.lab.kernel.kernel import Kernel, default_kernel, open_kernel
 from firstlight.lab.kernel.modules import modules_for, require_built_in
 from firstlight.lab.qemu.command_line import check_memory, image_region, kernel_command_line, persistent_memory
-from firstlight.lab.qemu.device_tree import tree_with_region
+from firstlight.lab.qemu.device_tree import own_tree, packed_tree, tree_with_region
 from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_firmware, require_plugins
+from firstlight.lab.qemu.given_tree import Machine, read_given
 from firstlight.lab.qemu.loaders import check_symbols, find_loader
 from firstlight.lab.qemu.option_files import directory_digest, own_firmware, with_inputs
 from firstlight.lab.qemu.validation import validate_machine
@@ -119,8 +120,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
             qemu=qemu.path,
         ),
     )
-    if (region := image_region(recipe)) is not None:
-        tree = tree_with_region(qemu, recipe.machine, recipe.cpu, recipe.memory, region)
+    if (tree := _device_tree(options, architecture, qemu, recipe, progress)) is not None:
         recipe = recipe.model_copy(update={"files": recipe.files.model_copy(update={"device_tree": tree})})
     check_memory(recipe)
     symbols = _symbols(options, kernel, qemu, progress, dry_run=dry_run) if plugin is not None else None
@@ -144,6 +144,23 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
         **named,
     }
     return Inputs(recipe, qemu, kernel, plugin, symbols, digests)
+
+
+def _device_tree(
+    options: RecordOptions, architecture: Architecture, qemu: Qemu, recipe: Recipe, progress: Progress
+) -> Path | None:
+    """The file of the device tree that the kernel gets; none where that is QEMU's own."""
+    given, region = None, image_region(recipe)
+    if options.dtb is not None:
+        own = own_tree(qemu, recipe.machine, recipe.cpu, recipe.memory)
+        machine = Machine(architecture, recipe.machine, recipe.cpu, recipe.memory, own)
+        reports = options.guest_helper and architecture.report_card is not None
+        given, notes = read_given(options.dtb, machine, reports=reports, loader=options.loader is not None)
+        for note in notes:
+            progress.note(note)
+    if region is not None:
+        return tree_with_region(qemu, recipe.machine, recipe.cpu, recipe.memory, region, given)
+    return None if given is None else packed_tree(given)
 
 
 def _symbols(options: RecordOptions, kernel: Kernel, qemu: Qemu, progress: Progress, *, dry_run: bool) -> Path | None:

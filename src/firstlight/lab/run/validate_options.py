@@ -102,6 +102,13 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
     if not architecture.has_kernel_roots and options.root_as is not None:
         hint = "take a root file system: `--rootfs`" if architecture.has_root_images else "use an initramfs: `--initrd`"
         raise UsageError(f"{guest} cannot be booted with `--root-as`", hint=hint)
+    if options.dtb is not None and not architecture.has_device_tree:
+        hint = "leave it out, or boot another kernel: `--arch arm64`, `--arch riscv64` or `--arch armhf`"
+        raise UsageError(
+            f"{guest} has no device tree: its firmware describes the machine by ACPI", hint=hint, where="--dtb"
+        )
+    if options.dtb is not None and any(option == "dtb" for option, _ in read_options(options.qemu_options)):
+        raise UsageError("`--dtb` and `--qemu-option -dtb` exclude each other", hint="give one of them")
     if not architecture.has_profile and options.profile and not options.live:
         raise UsageError(
             f"{guest} cannot be profiled: the plugin has no module for it",

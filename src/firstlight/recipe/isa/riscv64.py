@@ -52,6 +52,8 @@ RISCV64 = Architecture(
     audited=AuditedProcessors(full=("rv64",), quick=("rv64",), stuffed=()),
     firmware_package="qemu-system-data",
     distribution_release="trixie",
+    # `create_fdt` of QEMU's hw/riscv/virt.c takes a tree as it is.
+    tree_gets_memory=False,
     has_root_images=False,
     has_kernel_roots=False,
 )

@@ -58,6 +58,7 @@ X86_64 = Architecture(
         # Intel's processors only.
         stuffed=("Skylake-Client", "Icelake-Server"),
     ),
+    has_device_tree=False,
     loaders=MappingProxyType({"ovmf": NamedLoader("OVMF", "ovmf", "/usr/share/ovmf/OVMF.fd")}),
     # `x86_bios_rom_init` of QEMU: whole pages of 64 KiB, below the interrupt controllers.
     loader_step=64 << 10,
