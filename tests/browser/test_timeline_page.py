@@ -18,6 +18,7 @@ from bundles import HOSTILE, make_bundle, write_table
 from firstlight.render.page.html import page_html
 from imported_bundle import make_bare, make_imported
 from invented_processes import make_processes
+from unit.test_udev_events import make_queue
 
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 
@@ -428,3 +429,20 @@ def test_a_selection_of_several_phases_adds_up_as_python_does(show: Show, tmp_pa
     counts = dict(zip(report.column("functions", "function"), report.column("functions", "count"), strict=True))
     assert f"{2 * (last - first + 1)} slices of time" in report.section("functions")
     check_counts(counts, expected)
+
+
+def test_the_queue_of_udev_is_a_graph_and_its_workers_are_tracks(show: Show, tmp_path: Path) -> None:
+    timeline = TimelineOf(show(make_queue(tmp_path)))
+    heads = timeline.heads()
+    assert {"udev", "Queue", "Workers"} <= set(heads)
+    assert "waiting" not in heads
+    # What waited is found by its device, and is unfolded for it.
+    timeline.report.page.keyboard.press("/")
+    timeline.report.page.keyboard.type("loop0 track:waiting")
+    timeline.report.page.keyboard.press("Enter")
+    assert timeline.ask("picked") == "/devices/virtual/block/loop0"
+    assert "waiting" in timeline.heads()
+    shown = timeline.ask("sums", *timeline.ask("shown"))
+    queue = [each for each in shown if each["kind"] == "Queue"]
+    assert [each["name"] for each in queue] == ["any number waiting"]
+    assert [each["name"] for each in shown if each["kind"] == "Workers"].count("/devices/virtual/block/loop0") == 1

@@ -200,7 +200,7 @@ describe("the columns", () => {
     spans: 2,
     bytes: 9,
     names: ["a", "b"],
-    tracks: [{ ...track({ lanes: [] }), lanes: [2] } as unknown as TrackDescription],
+    tracks: [{ ...track({ lanes: [] }), heights: [], lanes: [2] } as unknown as TrackDescription],
   };
 
   it("are differences, lengths, names and looks, from an origin that may be negative", () => {
@@ -209,6 +209,17 @@ describe("the columns", () => {
     expect([...(lane?.start ?? [])]).toEqual([0, 300]);
     expect([...(lane?.end ?? [])]).toEqual([3, 310]);
     expect([lane?.named(0), lane?.lookOf(1), lane?.isCritical(1)]).toEqual([1, 9, true]);
+  });
+
+  it("have the heights of a queue beside them, of which the largest fills the lane", () => {
+    const tracks = [{ ...described.tracks[0], role: "queue", heights: [3, 12] } as TrackDescription];
+    const timeline = readTimeline({ ...described, tracks }, new Uint8Array([5, 0xac, 2, 3, 10, 1, 0, 11, 11]));
+    const [lane] = timeline.tracks[0]?.lanes ?? [];
+    expect([...(lane?.share ?? [])]).toEqual([0.25, 1]);
+    expect([lane?.tallest(0, 1), lane?.tallest(0, 2), lane?.shifted(5).tallest(0, 1)]).toEqual([0.25, 1, 0.25]);
+    expect(sums(timeline, -5, 400).map(({ name, time, bars }) => [name, time, bars])).toEqual([
+      ["any number waiting", 13, 2],
+    ]);
   });
 
   it("that end too early are an error in words", () => {

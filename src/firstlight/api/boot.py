@@ -322,6 +322,17 @@ class Boot(BundleBoot):
         """
         return self._every_uevent
 
+    def udev_events(self) -> pl.DataFrame:
+        """The uevents that udev's workers handled, from their system calls: arrival, the daemon's read, worker, times.
+
+        >>> import firstlight
+        >>> firstlight.open(bundle).udev_events().columns[:4]
+        ['device', 'worker', 'pid', 'arrival_ns']
+        """
+        from firstlight.analysis.processes.udev_events import udev_events
+
+        return udev_events(self)
+
     def udev_queue(self) -> QueueSummary:
         """How long uevents waited for udev and how long it handled them: figures of the whole boot."""
         from firstlight.analysis.udev_queue import queue_summary

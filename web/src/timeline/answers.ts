@@ -44,7 +44,8 @@ export function sums(timeline: Timeline, from: number, to: number): Sum[] {
     const kind = kindOf(track);
     for (const lane of counted(track)) {
       for (let i = lane.after(from); i < lane.size && lane.from(i) < to; i++) {
-        const name = timeline.names[lane.named(i)] ?? "";
+        // The bars of a queue differ by how many wait: together they are the time in which any waits.
+        const name = track.role === "queue" ? "any number waiting" : (timeline.names[lane.named(i)] ?? "");
         const key = `${track.group}\0${kind}\0${name}`;
         let sum = found.get(key);
         if (!sum) {

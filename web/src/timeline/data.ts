@@ -12,6 +12,8 @@ export interface TrackDescription {
   beside: boolean;
   left_out: number;
   left_out_ns: number;
+  /** Of a queue, what each bar of its lane counts. */
+  heights: number[];
   lanes: number[];
 }
 
@@ -26,7 +28,7 @@ export interface TimelineDescription {
   tracks: TrackDescription[];
 }
 
-export interface Track extends Omit<TrackDescription, "lanes"> {
+export interface Track extends Omit<TrackDescription, "lanes" | "heights"> {
   lanes: Lane[];
   /** Which boot it is of, in a page of two. */
   side?: "a" | "b";
@@ -67,13 +69,23 @@ export function readTimeline(described: TimelineDescription, bytes: Uint8Array):
     first: described.first_ns,
     last: Math.max(described.last_ns, described.first_ns + 1),
     names: described.names,
-    tracks: described.tracks.map((track) => ({ ...track, lanes: track.lanes.map(lane) })),
+    tracks: described.tracks.map(({ heights, ...track }) => {
+      const lanes = track.lanes.map(lane);
+      const most = heights.reduce((high, count) => Math.max(high, count), 1);
+      if (heights.length > 0 && lanes[0]) lanes[0].share = Float32Array.from(heights, (count) => count / most);
+      return { ...track, lanes };
+    }),
   };
 }
 
 /** Whether a track shows bars of another track once more: by level, by thread. */
 export function isCopy(track: Track): boolean {
   return track.parent >= 0 && track.role !== "calls";
+}
+
+/** The lanes that a search looks at: those that count, and what waits in a queue, device by device. */
+export function searched(track: Track): Lane[] {
+  return track.role === "waits" ? track.lanes : counted(track);
 }
 
 /** The lanes whose bars count in sums, searches and answers; the life of a process is no work. */

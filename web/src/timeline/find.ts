@@ -1,6 +1,6 @@
 /** The filter language of the timeline: that of the tables, with terms such as `kind:initcall`, `dur>1ms`, `at:0.8s`. */
 import { compares, type Operator, readTerms, says, type Term } from "../filter";
-import { counted, type Timeline, type Track } from "./data";
+import { searched, type Timeline, type Track } from "./data";
 import type { Lane } from "./lane";
 import type { Hits } from "./paint";
 
@@ -138,7 +138,7 @@ export function find(timeline: Timeline, query: Query): Finding {
   let total = 0;
   for (const track of timeline.tracks) {
     if (!isOf(track, query)) continue;
-    for (const lane of counted(track)) {
+    for (const lane of searched(track)) {
       const before = new Uint32Array(lane.size + 1);
       for (let i = 0; i < lane.size; i++) {
         const length = lane.length(i);

@@ -15,6 +15,8 @@ export class Lane {
   readonly size: number;
   /** Of a comparison: by how much each bar is longer than its partner, in nanoseconds; NaN without a partner. */
   change: Float64Array | null = null;
+  /** Of a queue: how much of the height of its row each bar has, from 0 to 1. */
+  share: Float32Array | null = null;
 
   constructor(start: Float64Array, end: Float64Array, name: Uint32Array, look: Uint8Array) {
     this.start = start;
@@ -87,6 +89,14 @@ export class Lane {
     return sum;
   }
 
+  /** The largest share of the height that some bars have, up to and without the last. */
+  tallest(from: number, to: number): number {
+    if (!this.share) return 1;
+    let most = 0;
+    for (let i = from; i < to; i++) most = Math.max(most, this.share[i] ?? 0);
+    return most;
+  }
+
   /** The same bars at other times, perhaps with other numbers of their names. */
   shifted(by: number, name = this.name): Lane {
     const moved = new Lane(
@@ -96,6 +106,7 @@ export class Lane {
       this.look,
     );
     moved.change = this.change;
+    moved.share = this.share;
     return moved;
   }
 }

@@ -3,6 +3,8 @@ import type { Track } from "./data";
 import type { Lane } from "./lane";
 
 export const ROW = 18;
+/** The graph of a queue. */
+const TALL = 2 * ROW;
 const HEAD = 22;
 const GAP = 3;
 
@@ -85,7 +87,8 @@ export function layOut(tracks: Track[], folded: Set<string>, shown: (track: Trac
       const foldable = detailed || track.lanes.length > 12;
       const openTrack = !folded.has(`t:${index}`);
       const single = !openTrack && !detailed && track.lanes.length > 1;
-      const height = track.role === "process" || single ? ROW : Math.max(1, track.lanes.length) * ROW;
+      const row = track.role === "queue" ? TALL : ROW;
+      const height = track.role === "process" || single ? ROW : Math.max(1, track.lanes.length) * row;
       heads.push({
         key: `t:${index}`,
         label: track.label,
@@ -98,9 +101,9 @@ export function layOut(tracks: Track[], folded: Set<string>, shown: (track: Trac
       });
       track.lanes.forEach((lane, i) => {
         const life = track.role === "process" && i === 0;
-        const place = track.role === "process" || single ? y : y + i * ROW;
+        const place = track.role === "process" || single ? y : y + i * row;
         const inset = track.role === "process" && !life ? 3 : 1;
-        rows.push({ track, lane, y: place + inset, height: ROW - 2 * inset, life, folded: single });
+        rows.push({ track, lane, y: place + inset, height: row - 2 * inset, life, folded: single });
       });
       y += height + GAP;
     }

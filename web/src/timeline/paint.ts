@@ -32,6 +32,8 @@ interface Taken {
 }
 
 const LEAST_LABEL = 24;
+/** A bar that is lower has no label. */
+const LABEL_HEIGHT = 7;
 const BESIDE_UP_TO = 150;
 const FAINTEST = 0.25;
 
@@ -87,7 +89,8 @@ export function paintRow(target: Target, scene: Scene, row: Row, y: number): voi
       if (x >= view.gutter) {
         const point = next === i + 1 && lane.length(i) === 0;
         const strength = point ? 1 : (FAINTEST + (1 - FAINTEST) * share) * (row.folded ? 0.5 : 1);
-        target.bar(x, y, 1, row.height, lane.lookOf(i), strength);
+        const high = tallness(row, i, next);
+        target.bar(x, y + row.height - high, 1, high, lane.lookOf(i), strength);
         if (found && (found[next] ?? 0) > (found[i] ?? 0)) target.rect(x, y - 1, 2, row.height + 2, palette.hit);
       }
       if (next === i + 1 && row.track.beside && !row.folded) paintLabel(target, scene, row, i, x, 1, y, taken);
@@ -97,6 +100,11 @@ export function paintRow(target: Target, scene: Scene, row: Row, y: number): voi
     paintBar(target, scene, row, i, y, found, taken);
     i++;
   }
+}
+
+/** The height of bars in pixels; of a queue, that of the tallest one, at least a pixel. */
+function tallness(row: Row, from: number, to: number): number {
+  return row.lane.share ? Math.max(1, Math.round(row.height * row.lane.tallest(from, to))) : row.height;
 }
 
 /**
@@ -122,13 +130,14 @@ function paintBar(
   const x = Math.max(view.gutter, view.x(lane.from(i)));
   const end = Math.min(view.width, view.x(lane.to(i)));
   const width = Math.max(0.5, end - x - (end - x > 3 ? 0.5 : 0));
-  target.bar(x, y, width, row.height, lane.lookOf(i), row.folded ? 0.5 : 1);
+  const high = tallness(row, i, i + 1);
+  target.bar(x, y + row.height - high, width, high, lane.lookOf(i), row.folded ? 0.5 : 1);
   const change = lane.change?.[i];
   if (change !== undefined && !row.life) paintChange(target, palette, change, lane.length(i), x, y, width);
   if (lane.isCritical(i) && !row.folded) target.rect(x, y + row.height - 3, width, 3, palette.critical);
   if (found && (found[i + 1] ?? 0) > (found[i] ?? 0))
     target.frame(x + 1, y + 1, Math.max(1, width - 2), row.height - 2, palette.hit);
-  if (!row.life && !row.folded) paintLabel(target, scene, row, i, x, width, y, taken);
+  if (!row.life && !row.folded && high > LABEL_HEIGHT) paintLabel(target, scene, row, i, x, width, y, taken);
 }
 
 /** The change of a bar against its partner in the other boot, as an edge on top; dashes where it has no partner. */
@@ -186,5 +195,10 @@ function paintLabel(
   }
   if (width < LEAST_LABEL) return;
   const letters = Math.floor((width - 8) / (wide / name.length)) - 1;
-  if (letters >= 4) target.text(x + 3, middle, `${name.slice(0, letters)}…`, palette.onBar);
+  if (letters >= 4) target.text(x + 3, middle, cut(name, letters), palette.onBar);
+}
+
+/** A name with so many letters; of a path, the end of it, which says more than its beginning. */
+function cut(name: string, letters: number): string {
+  return name.startsWith("/") ? `…${name.slice(-letters)}` : `${name.slice(0, letters)}…`;
 }

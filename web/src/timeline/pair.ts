@@ -34,6 +34,11 @@ function plain(track: Track): string {
   return track.role === "process" ? track.label.replace(/ · \d+$/, "") : track.label;
 }
 
+/** Whether the bars of a track have partners in another boot; runs of processes and counts of a queue have none. */
+function hasPartners(track: Track): boolean {
+  return track.role !== "process" && track.role !== "queue";
+}
+
 /** The tracks that a pair shows: no details of other tracks. */
 function shown(timeline: Timeline): Track[] {
   return timeline.tracks.filter((track) => track.parent < 0);
@@ -101,7 +106,7 @@ export function pairOf(a: Side, b: Side, offset: number): Timeline {
   const tracks: Track[] = [];
   const put = (track: Track, side: "a" | "b", other: Track | undefined): void => {
     const [own, others] = side === "a" ? [a.timeline.names, b.timeline.names] : [b.timeline.names, a.timeline.names];
-    const compared = track.role === "process" ? track.lanes : marked(track, own, other, others);
+    const compared = hasPartners(track) ? marked(track, own, other, others) : track.lanes;
     const lanes =
       side === "a"
         ? compared
@@ -134,7 +139,7 @@ export function pairOf(a: Side, b: Side, offset: number): Timeline {
 export function differences(pair: Timeline, most: number): Difference[] {
   const found: Difference[] = [];
   pair.tracks.forEach((track, t) => {
-    if (track.role === "process" || !track.side) return;
+    if (!hasPartners(track) || !track.side) return;
     track.lanes.forEach((lane, l) => {
       for (let i = 0; i < lane.size; i++) {
         const change = lane.change?.[i] ?? Number.NaN;

@@ -99,7 +99,7 @@ export function paintOverview(t: Target, timeline: Timeline, width: number, gutt
   }
   const busy = new Float64Array(Math.ceil(view.room));
   for (const track of timeline.tracks) {
-    if (track.role === "phases" || track.role === "path") continue;
+    if (track.role === "phases" || track.role === "path" || track.role === "queue") continue;
     for (const lane of counted(track)) {
       if (lane.size > 0 && lane.lookOf(0) === LOOK.life) continue;
       for (let x = 0; x < busy.length; x++) {

@@ -65,15 +65,15 @@ _SCHEMA = columns(
 _SUMS = columns("part instructions:int")
 
 
-class _Event(NamedTuple):
-    """A worker between two sleeps."""
+class WorkerEvent(NamedTuple):
+    """A worker between two sleeps; times in nanoseconds."""
 
     process: int
     start: int
     end: int
 
 
-class _Processes(NamedTuple):
+class UdevProcesses(NamedTuple):
     """Those of udev."""
 
     daemons: frozenset[int]
@@ -98,12 +98,12 @@ def device_costs(boot: Boot) -> pl.DataFrame:
     >>> device_costs(firstlight.open(bundle)).height
     0
     """
-    found = _udev(boot)
+    found = udev_processes(boot)
     if not found.workers:
         return pl.DataFrame(schema=_SCHEMA)
     involved = [*found.workers, *found.programs]
     calls = system_calls(boot).filter(pl.col("process").is_in(involved))
-    events = list(_events(calls.filter(pl.col("process").is_in(list(found.workers))), _ends(boot)))
+    events = list(worker_events(boot, calls.filter(pl.col("process").is_in(list(found.workers)))))
     if not events:
         return pl.DataFrame(schema=_SCHEMA)
     numbered = pl.DataFrame(
@@ -132,7 +132,7 @@ def udev_sums(boot: Boot, costs: pl.DataFrame) -> pl.DataFrame:
 
     :param costs: from :func:`device_costs`.
     """
-    found = _udev(boot)
+    found = udev_processes(boot)
     sums = dict(work(boot).group_by("process").agg(pl.col("instructions").sum()).iter_rows())
     workers = sum(sums.get(process, 0) for process in (*found.workers, *found.programs))
     events = int(costs["instructions"].sum())
@@ -142,7 +142,15 @@ def udev_sums(boot: Boot, costs: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_SUMS, orient="row")
 
 
-def _udev(boot: Boot) -> _Processes:
+def udev_processes(boot: Boot) -> UdevProcesses:
+    """The processes of udev in a boot, by what they do.
+
+    :raises BundleError: when a table is missing or damaged.
+
+    >>> import firstlight
+    >>> udev_processes(firstlight.open(bundle)).workers
+    frozenset()
+    """
     images = boot.table("images")
     named = images.filter(
         pl.col("arguments").str.split("\0").list.first().str.contains(_DAEMONS) | pl.col("image").str.contains(_DAEMONS)
@@ -161,7 +169,7 @@ def _udev(boot: Boot) -> _Processes:
         worker = parent if parent in workers else programs.get(parent)
         if worker is not None:
             programs[process] = worker
-    return _Processes(frozenset(daemons - programs.keys()), frozenset(workers), programs)
+    return UdevProcesses(frozenset(daemons - programs.keys()), frozenset(workers), programs)
 
 
 def _ends(boot: Boot) -> dict[int, int]:
@@ -171,8 +179,13 @@ def _ends(boot: Boot) -> dict[int, int]:
     return dict(known.iter_rows())
 
 
-def _events(calls: pl.DataFrame, ends: dict[int, int]) -> Iterator[_Event]:
-    """What each worker did from the moment that it had a device to the sleep before the next one."""
+def worker_events(boot: Boot, calls: pl.DataFrame) -> Iterator[WorkerEvent]:
+    """What each worker did from the moment that it had a device to the sleep before the next one.
+
+    :param calls: the system calls of the workers, of :func:`firstlight.analysis.processes.system_calls.system_calls`.
+    :raises BundleError: when a table is missing or damaged.
+    """
+    ends = _ends(boot)
     works = pl.col("path").str.contains(_WORKS_ON).fill_null(False)
     marked = calls.select("process", "name", "start_ns", "end_ns", works.alias("works"))
     for (process,), own in marked.group_by("process", maintain_order=True):
@@ -183,14 +196,14 @@ def _events(calls: pl.DataFrame, ends: dict[int, int]) -> Iterator[_Event]:
             if name in _SLEEPS:
                 sleep, worked = (start, end), False
             elif name in _RECEIVES and sleep is not None and sleep[1] is not None and not worked:
-                yield _Event(process, awake, sleep[0])
+                yield WorkerEvent(process, awake, sleep[0])
                 awake, sleep = sleep[1], None
             worked = worked or works_now
         # A worker that ended handles nothing after its last sleep; one that was at work when the recording ended does.
-        yield _Event(process, awake, sleep[0] if sleep is not None and not worked else ends[process])
+        yield WorkerEvent(process, awake, sleep[0] if sleep is not None and not worked else ends[process])
 
 
-def _of_worker(rows: pl.DataFrame, found: _Processes) -> pl.DataFrame:
+def _of_worker(rows: pl.DataFrame, found: UdevProcesses) -> pl.DataFrame:
     """With the worker that each process works for."""
     workers = {**{worker: worker for worker in found.workers}, **found.programs}
     return rows.with_columns(worker=pl.col("process").replace_strict(workers, default=None, return_dtype=pl.Int64))
@@ -223,7 +236,7 @@ def _counts(calls: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _executed(boot: Boot, found: _Processes, events: pl.DataFrame) -> pl.DataFrame:
+def _executed(boot: Boot, found: UdevProcesses, events: pl.DataFrame) -> pl.DataFrame:
     """Time on the processor and instructions of each event: the stretches of its worker and programs in it."""
     stretches = _of_worker(work(boot), found).filter(pl.col("worker").is_not_null())
     step = 1 << (boot.manifest.clock.icount_shift or 0)

@@ -168,6 +168,9 @@ def _track(drawing: _Drawing, track: Track, rows: Sequence[list[list[Bar]]], exp
     drawing.parts.append(f"<g><title>{xml_text(track.label + note, 300)}</title>")
     drawing.text(12, drawing.y + 10, f"{label}{note}")
     drawing.parts.append("</g>")
+    if track.role == "queue":
+        _queue(drawing, track, exported)
+        return
     for lanes in rows:
         for depth, lane in enumerate(lanes):
             inset = 3 if depth else 1
@@ -176,6 +179,32 @@ def _track(drawing: _Drawing, track: Track, rows: Sequence[list[list[Bar]]], exp
             _lane(drawing, lane, drawing.y + inset, _BAR + 2 - 2 * inset, track.role != "process", each)
         drawing.y += _ROW
     drawing.y += 2
+
+
+def _queue(drawing: _Drawing, track: Track, exported: Exported) -> None:
+    """How many wait, as steps; of what is in one pixel, the largest number."""
+    bars, top = track.lanes[0], drawing.y + 1
+    height, most = 2 * _ROW - 4, max(track.heights)
+    tallest: dict[int, int] = {}
+    for bar, count in zip(bars, track.heights, strict=True):
+        for place in range(
+            int(drawing.x(bar.start_ns)), max(int(drawing.x(bar.end_ns)), int(drawing.x(bar.start_ns))) + 1
+        ):
+            tallest[place] = max(tallest.get(place, 0), count)
+    steps: list[str] = []
+    before = -2
+    for place in sorted(tallest):
+        y = top + height - max(1, height * tallest[place] / most)
+        if place != before + 1:
+            steps.append(f"{f'V{top + height:.1f}' if steps else ''}M{place},{top + height:.1f}")
+        steps.append(f"V{y:.1f}H{place + 1}")
+        before = place
+    shape = "".join(steps) + f"V{top + height:.1f}"
+    said = xml_text(f"{track.label}: {track.note}", 300)
+    drawing.parts.append(f'<g><title>{said}</title><path d="{shape}" fill="{_COLOURS[Look.WAITING]}"/>')
+    drawing.parts.append(f'<path d="{shape}" fill="url(#look-{int(Look.WAITING)})"/></g>')
+    exported.counts["spans"] = exported.counts.get("spans", 0) + len(bars)
+    drawing.y += 2 * _ROW + 2
 
 
 def _lane(drawing: _Drawing, lane: Sequence[Bar], y: float, height: float, labels: bool, each: bool) -> None:
@@ -228,8 +257,16 @@ def _bar(drawing: _Drawing, bar: Bar, x: float, end: float, y: float, height: fl
         elif min(follows, drawing.width - _RIGHT) - end >= len(whole) * _CHARACTER + 8:
             drawing.text(end + 3, y + height - 2, whole, ' class="note"')
         elif wide >= 4 * _CHARACTER:
-            drawing.text(x + 3, y + height - 2, printable(bar.name, int(wide / _CHARACTER)))
+            drawing.text(x + 3, y + height - 2, _cut(bar.name, int(wide / _CHARACTER)))
     drawing.parts.append("</g>")
+
+
+def _cut(name: str, letters: int) -> str:
+    """A name with at most so many letters; of a path, the end of it, which says more than its beginning."""
+    whole = printable(name, 2000)
+    if whole.startswith("/") and len(whole) > letters:
+        return f"…{whole[1 - letters :]}"
+    return printable(name, letters)
 
 
 def _legend(drawing: _Drawing) -> None:

@@ -13,6 +13,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.render.page.timeline.columns import encoded
 from firstlight.render.page.timeline.lanes import Track
 from firstlight.render.page.timeline.spans import phases_track, span_tracks
+from firstlight.render.page.timeline.udev import WORKERS, udev_tracks
 from firstlight.render.page.timeline.work import idle_track, path_track, process_tracks
 from firstlight.schema.spans import SpanKind
 
@@ -66,6 +67,10 @@ def _tracks(boot: Boot, path: CriticalPath, whole: Window) -> Iterator[Track]:
     yield from filter(None, (path_track(path), idle_track(boot)))
     processes = list(process_tracks(boot, whole, least))
     without = {SpanKind.PHASE} | ({SpanKind.PROCESS} if processes else set())
+    queue = list(udev_tracks(boot, whole, least))
+    if any(track.label == WORKERS for track in queue):
+        without.add(SpanKind.UEVENT_SERVICE)
+    yield from queue
     yield from span_tracks(boot, path, whole, least, without)
     yield from processes
 

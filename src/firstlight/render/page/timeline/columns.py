@@ -63,6 +63,7 @@ def encoded(tracks: Sequence[Track], first_ns: int) -> tuple[Json, bytes]:
                 "beside": track.beside,
                 "left_out": track.left_out,
                 "left_out_ns": track.left_out_ns,
+                "heights": track.heights,
                 "lanes": [len(lane) for lane in track.lanes],
             }
         )

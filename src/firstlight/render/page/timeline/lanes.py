@@ -54,7 +54,7 @@ class Track:
     label: str
     lanes: list[list[Bar]]
     role: str = ""
-    """What the page draws in its own way: `path`, `process`, `runs`."""
+    """What the page draws in its own way: `path`, `process`, `runs`, `queue`, `waits`."""
     parent: str | None = None
     """The label of the track that this one details. Its bars are not counted again."""
     note: str = ""
@@ -64,6 +64,8 @@ class Track:
     left_out_ns: int = 0
     beside: bool = False
     """Whether the lanes have space for labels beside short bars."""
+    heights: list[int] = field(default_factory=list)
+    """Of a queue, what each bar of its lane counts: the highest fills the lane."""
     key: int | None = field(default=None, compare=False)
     """The number of the process."""
 
