@@ -205,13 +205,9 @@ pub extern "C" fn on_return<I: Isa>(cpu: u32, _info: u32, address: u64, data: *m
 
 /// A `pop` in `__switch_to_asm` read a register.
 pub extern "C" fn on_switch<I: Isa>(cpu: u32, info: u32, address: u64, data: *mut c_void) {
-    let Some(session) = session::<I>(cpu) else { return };
-    if !session.api.is_store(info) {
-        let (_, remaining) = unpack(data);
-        let now = session.clock.now(remaining);
-        if session.tracker.switch(address, now) {
-            session.switched();
-        }
+    let Some((session, _, now)) = access::<I>(cpu, data) else { return };
+    if !session.api.is_store(info) && session.tracker.switch(address, now) {
+        session.switched();
     }
 }
 

@@ -150,7 +150,7 @@ pub extern "C" fn on_unknown<I: Isa>(cpu: u32, data: *mut c_void) {
 /// An instruction wrote to the console's registers, or to other memory.
 pub extern "C" fn on_console_store<I: Isa>(cpu: u32, info: u32, _address: u64, data: *mut c_void) {
     let Some(session) = session::<I>(cpu) else { return };
-    if session.api.is_store(info) && !session.is_echo() {
+    if !session.is_echo() && session.api.is_store(info) {
         let (_, remaining) = unpack(data);
         let now = session.clock.now(remaining);
         session.look_at_console(now);

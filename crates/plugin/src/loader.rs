@@ -108,7 +108,7 @@ extern "C" fn on_sent<I: Isa>(cpu: u32, data: *mut c_void) {
 extern "C" fn on_store<I: Isa>(cpu: u32, info: u32, address: u64, data: *mut c_void) {
     let Some(session) = session::<I>(cpu) else { return };
     let concerned = session.console_registers.is_some_and(|start| address.wrapping_sub(start) < REGISTERS_BYTES);
-    if concerned && session.api.is_store(info) && !session.is_echo() {
+    if !session.is_echo() && concerned && session.api.is_store(info) {
         sent(session, data);
     }
 }

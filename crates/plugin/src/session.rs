@@ -402,6 +402,8 @@ impl<I: Isa> Session<I> {
     }
 
     /// Whether an access callback is the echo of an earlier one ([`Api::accesses`]).
+    ///
+    /// Every access callback asks this first: an access that was not asked about would let one echo pass as a new one.
     #[inline]
     pub fn is_echo(&mut self) -> bool {
         self.api.accesses().is_some_and(|begun| std::mem::replace(&mut self.accesses, begun) == begun)
