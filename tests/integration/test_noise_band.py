@@ -20,6 +20,8 @@ from firstlight.experiment.calibrate.file import read_band, write_band
 from firstlight.experiment.calibrate.perturbations import make_band, nuisances
 from firstlight.experiment.calibrate.testbed import calibrate_by_boots
 from firstlight.recipe.options import RecordOptions
+from firstlight.render.terminal.report import print_report
+from firstlight.render.views.band import band_report
 from varying_boots import noise, session
 
 
@@ -44,6 +46,16 @@ def test_a_band_holds_the_range_of_the_whole_and_of_every_part_that_moved(tmp_pa
     assert band.widths("functions") == {}
     assert band.instructions is not None
     assert band.instructions.width == 0
+
+
+def test_the_report_names_levels_and_rows_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    band = _band(make_bundle(tmp_path))
+    band = band.model_copy(update={"levels": {"phases": band.levels["phases"], "system_calls": []}})
+    print_report(band_report(band))
+    text = capsys.readouterr().out
+    assert "System calls: 0 moved by themselves" in text
+    assert "early_init " in text
+    assert "[]" not in text
 
 
 def test_a_change_within_the_band_is_exact_but_not_robust(tmp_path: Path) -> None:

@@ -10,6 +10,9 @@ FACT = "kernel.command_line.words"
 """The fact that holds them: a line for each word, `WORD<TAB>READER<TAB>DETAIL`."""
 UNREAD = "kernel.command_line.unread"
 """The fact that holds those that nobody read, separated by blanks; it is not there when all were read."""
+PADDING = "firstlight.padding="
+"""How a word begins that only makes the line longer. The kernel takes it for the option of a module, and gives it to
+nobody."""
 
 
 class WordReader(StrEnum):
@@ -72,8 +75,12 @@ def read_words(text: str) -> list[CommandLineWord]:
 
 
 def unread(words: Iterable[CommandLineWord]) -> list[CommandLineWord]:
-    """The words that nobody read."""
-    return [word for word in words if word.reader is WordReader.NOBODY]
+    """The words that nobody read, without padding: nobody is meant to read that.
+
+    >>> [word.text for word in unread(read_words("a.b=1\\tnobody\\t\\nfirstlight.padding=xx\\tnobody\\t"))]
+    ['a.b=1']
+    """
+    return [word for word in words if word.reader is WordReader.NOBODY and not word.text.startswith(PADDING)]
 
 
 def _line(text: str) -> str:

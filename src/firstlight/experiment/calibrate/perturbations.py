@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.command_line import PADDING
 from firstlight.bundle.equality import equal_tables
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.manifest import Manifest
@@ -27,9 +28,6 @@ from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.isa import DEFAULT, architectures
 from firstlight.recipe.options import RecordOptions
-
-#: The kernel takes a word with a dot for the option of a module, and passes one that it does not know to nobody.
-_PADDING = "firstlight.padding="
 
 
 @dataclass(frozen=True)
@@ -127,7 +125,7 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Perturbat
     found, skipped = [], []
     architecture = architectures().get(manifest.recipe_text("architecture") or "", DEFAULT)
     for length in (1, 4, 13, 27, 64, 120, 200):
-        append = f"{former.append} {_PADDING}{'x' * length}".strip()
+        append = f"{former.append} {PADDING}{'x' * length}".strip()
         name = f"command line longer by {len(append) - len(former.append) + (not former.append)} bytes"
         try:
             kernel_command_line(architecture, append)

@@ -25,7 +25,7 @@ def band_report(band: Band) -> Iterator[Block]:
         yield Line(printable(text, 300), head="  not changed: ", head_style="yellow", indent=4)
     for level, moved in band.levels.items():
         rest = len(moved) - _ROWS
-        title = f"{level.capitalize()}: {len(moved):,} moved by themselves"
+        title = f"{_level(level).capitalize()}: {len(moved):,} moved by themselves"
         if not moved:
             yield Heading(title)
             continue
@@ -40,6 +40,10 @@ def band_report(band: Band) -> Iterator[Block]:
             moved[:_ROWS],
             left_out={"Name": f"({rest:,} more, each less)"} if rest > 0 else None,
         )
+
+
+def _level(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _boots(band: Band) -> Table:
@@ -119,7 +123,7 @@ def robustness_report(found: Robustness, limit: int) -> Iterator[Block]:
     yield Line(f"total: {total_text(found)}", "bold" if found.total.robust else "bold yellow", indent=2)
     for level, rows in found.levels.items():
         robust = [row for row in rows if row.robust]
-        yield Line(f"{level}: {len(robust):,} of {len(rows):,} changes are larger than their bands", wrap=False)
+        yield Line(f"{_level(level)}: {len(robust):,} of {len(rows):,} changes are larger than their bands", wrap=False)
         if rows:
             yield table(
                 "",

@@ -10,10 +10,10 @@ import polars as pl
 def with_module(function: str, module: str | None) -> str:
     """A function with its module, if it has one.
 
-    >>> with_module("probe", "nvme"), with_module("schedule", None)
-    ('probe [nvme]', 'schedule')
+    >>> with_module("probe", "nvme"), with_module("schedule", None), with_module("schedule", "")
+    ('probe [nvme]', 'schedule', 'schedule')
     """
-    return function if module is None else f"{function} [{module}]"
+    return f"{function} [{module}]" if module else function
 
 
 class RowNames:

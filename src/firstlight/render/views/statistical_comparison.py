@@ -235,7 +235,7 @@ def _level(level: MeanLevel, limit: int, found: NoisyComparison) -> Table:
         return Column(title, "change", name, wide=100)
 
     columns = [
-        Column(first, value=lambda row: with_module(row.name, row.module or None), style="cyan"),
+        Column(first, value=lambda row: with_module(row.name, row.module), style="cyan"),
         Column("", value=lambda row: "" if row.differs or row.kind == "whole" else "noise?", fixed=True),
         Column("A", "time", "a_mean_ns", wide=76),
         Column("B", "time", "b_mean_ns", wide=76),
