@@ -33,7 +33,7 @@ _NEVER = ("LOCALVERSION_AUTO", "MODULE_SIG_ALL", "GCC_PLUGINS", "RUST", "WERROR"
 #: What the smallest kernel may change: it has no devices, drivers and protection but those of the kept features.
 _STATED_BY_SMALLEST = (
     "HC-DEV *", "HC-DRIVER *", "HC-NAMES *", "HC-MOD *", "HC-IRQ *", "HC-POLICY *", "HC-VULN *", "HC-CLOCK *",
-    "HC-MEM *", "HC-CPU *", "HC-POWEROFF *", "HC-DMESG *mitigation*", "HC-DMESG *ulnerable*",
+    "HC-MEM *", "HC-CPU *", "HC-POWEROFF *", "HC-DMESG *mitigation*", "HC-DMESG *ulnerable*", "HC-BOOT mark smp_init",
 )  # fmt: skip
 
 
