@@ -42,8 +42,9 @@ NEEDS_test := python build run test
 NEEDS_lint := python build lint
 NEEDS_studies := python build run studies
 NEEDS_clusters := clusters
-PACKAGES := $(addprefix packages-,python build run test lint studies clusters)
-.PHONY: help demo check test foreign-debian lint studies matrix docs reference bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+NEEDS_loaders := loaders
+PACKAGES := $(addprefix packages-,python build run test lint studies clusters loaders)
+.PHONY: help demo check test foreign-debian loader-symbols lint studies matrix docs reference bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -72,6 +73,10 @@ check: $(STAMPS)/python ## check formatting, types, layers and the unit tests, i
 	.venv/bin/lint-imports --no-logo
 	$(PY) -m mypy
 	$(PY) -m pytest -q tests/unit
+
+loader-symbols: packages-test packages-loaders build ## build U-Boot for arm64 with its symbols once, and test that its instructions belong to functions
+	firstlight image build u-boot-symbols --arch arm64
+	$(PY) -m pytest tests/end_to_end/test_loaders_boot.py $(PYTEST_ARGS)
 
 lint: packages-lint build ## check formatting, types and common faults
 	cargo fmt --all --check

@@ -31,6 +31,13 @@ test    strace              strace
 test    trace-cmd           trace-cmd
 test    has_sftp_server()   openssh-sftp-server
 lint    has_clippy()        CLIPPY
+loaders has_u_boot()        u-boot-qemu
+loaders aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+loaders dpkg-source         dpkg-dev
+loaders flex                flex
+loaders bison               bison
+loaders bc                  bc
+loaders has_openssl()       libssl-dev
 clusters munged             munge
 clusters slurmctld          slurmctld
 clusters slurmd             slurmd

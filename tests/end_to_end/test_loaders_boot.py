@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import firstlight
+from firstlight.lab.images import find_image
 from firstlight.recipe.isa import DEFAULT, architecture_of
 from firstlight.recipe.options import RecordOptions
 
@@ -18,6 +19,9 @@ OVMF = DEFAULT.loaders["ovmf"].file
 U_BOOT = architecture_of("aarch64").loaders["u-boot"].file
 
 pytestmark = pytest.mark.boot
+
+
+SYMBOLS = find_image("u-boot-symbols", "arm64").built()
 
 
 def differing(one: Path, other: Path) -> list[str]:
@@ -79,3 +83,26 @@ def test_a_boot_loader_from_the_first_instruction_on(tmp_path: Path) -> None:
     starting = next(time for text, time in log.items() if text.startswith("Starting kernel"))
     # It waits two seconds for a key.
     assert 0 < banner < starting - 2_000_000_000 < starting <= marks["kernel_entry"]
+
+
+@pytest.mark.skipif(SYMBOLS is None, reason="`make loader-symbols` has not built U-Boot's program file")
+def test_the_instructions_of_a_boot_loader_belong_to_its_functions(tmp_path: Path) -> None:
+    first, plain = (
+        firstlight.record_with(
+            RecordOptions(tmp_path / f"{name}.boot", arch="arm64", loader="u-boot", loader_symbols=symbols, shift=5)
+        )
+        for name, symbols in (("a", SYMBOLS), ("plain", None))
+    )
+    # Reading the functions changes nothing.
+    for name in ("raw/console.log", "raw/report.bin"):
+        assert (tmp_path / "a.boot" / name).read_bytes() == (tmp_path / "plain.boot" / name).read_bytes()
+    assert first.manifest.totals == plain.manifest.totals
+    assert rows(first)["[loader]"] == rows(plain)["[loader]"]
+    row = first.calls().filter(kind="loader").row(0, named=True)
+    assert row["self_instructions"] * 100 < row["total_instructions"]
+    functions = first.calls().filter(parent=row["node"])
+    assert functions["self_instructions"].sum() + row["self_instructions"] == row["total_instructions"]
+    names = set(functions["function"])
+    # Before U-Boot moves itself, the move, and behind it.
+    assert {"board_init_f", "relocate_code", "board_init_r", "do_bootm_linux"} <= names
+    assert {name for name, invariant in first.manifest.invariants.items() if not invariant.holds} == set()

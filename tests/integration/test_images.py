@@ -58,7 +58,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def listed(capsys: pytest.CaptureFixture[str]) -> dict[str, str | None]:
-    assert run(["image", "list", "--json"]) == 0
+    assert run(["image", "list", "--arch", "amd64", "--json"]) == 0
     return {each["name"]: each["path"] for each in data_of_answer(capsys.readouterr().out)}
 
 

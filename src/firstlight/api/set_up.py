@@ -52,26 +52,34 @@ def doctor(qemu: PathLike | None = None) -> Doctor:
     return Doctor(exact_possible(checks), install_command(checks), tuple(checks))
 
 
-def images() -> tuple[Image, ...]:
-    """List the kernels and root file systems that the lab can build.
+def images(arch: str | None = None) -> tuple[Image, ...]:
+    """List the kernels, root file systems and programs of boot loaders that the lab can build or download.
+
+    :param arch: only those for this architecture of guests, such as `arm64`.
+    :raises UsageError: for an unknown architecture.
 
     >>> import firstlight
-    >>> [image.name for image in firstlight.images()]
+    >>> [image.name for image in firstlight.images("amd64")]
     ['kernel', 'debian', 'debian-storage']
     """
     from firstlight.lab.images import IMAGES
+    from firstlight.recipe.isa import chosen_architecture
 
-    return IMAGES
+    wanted = None if arch is None else chosen_architecture(arch).distribution_name
+    return tuple(image for image in IMAGES if wanted in (None, image.architecture))
 
 
-def image(name: str, *, build: bool = False, jobs: int | None = None, progress: bool = False) -> Image:
+def image(
+    name: str, *, arch: str | None = None, build: bool = False, jobs: int | None = None, progress: bool = False
+) -> Image:
     """Find an image of the lab; its `built()` is the path of its file, or nothing.
 
     :param name: as :func:`images` lists it.
+    :param arch: the guest's architecture, by default `amd64`.
     :param build: build the image unless it exists; a kernel takes many minutes.
     :param jobs: number of parallel compilers; by default one per core.
     :param progress: show the progress on a terminal.
-    :raises UsageError: for an unknown name.
+    :raises UsageError: for an unknown name or architecture.
     :raises LabError: when the image cannot be built.
 
     >>> import firstlight
@@ -80,18 +88,19 @@ def image(name: str, *, build: bool = False, jobs: int | None = None, progress: 
     """
     from firstlight.lab.images import find_image
 
-    found = find_image(name)
+    found = find_image(name, arch)
     if build:
         with progress_of(progress) as shown:
             found.build(shown, jobs)
     return found
 
 
-def image_path(name: str) -> Path:
+def image_path(name: str, arch: str | None = None) -> Path:
     """The path of an image that is built.
 
     :param name: as :func:`images` lists it.
-    :raises UsageError: for an unknown name.
+    :param arch: the guest's architecture, by default `amd64`.
+    :raises UsageError: for an unknown name or architecture.
     :raises LabError: when the image is not built, or its files were changed.
 
     Example: ``firstlight.record("a.boot", kernel=firstlight.image_path("kernel"))``.
@@ -99,9 +108,9 @@ def image_path(name: str) -> Path:
     from firstlight.cache import check_cached
     from firstlight.errors import MISSING_INPUT, LabError
 
-    built = image(name).built()
+    built = image(name, arch=arch).built()
     if built is None:
-        hint = f"make it: `firstlight image build {name}`"
+        hint = f"make it: `firstlight image build {name}{'' if arch is None else f' --arch {arch}'}`"
         raise LabError(f"the image `{name}` was not made", hint=hint, exit_code=MISSING_INPUT)
     check_cached(built)
     return built

@@ -170,6 +170,7 @@ class Image(TypedDict):
     """An image of the lab; `path` and `bytes` are null where it was not built."""
 
     name: str
+    architecture: str
     kind: str
     what: str
     option: str

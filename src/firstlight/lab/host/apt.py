@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from firstlight.errors import LabError, is_full
@@ -71,6 +71,55 @@ def downloaded(
         yield deb
 
 
+@contextmanager
+def downloaded_source(package: str, version: str, what: str, instead: str) -> Iterator[Path]:
+    """Download the source of a package into a private place, and unpack it with the distribution's changes.
+
+    :param package: the name of the source package.
+    :param version: its version.
+    :param what: what it is, for messages.
+    :param instead: what the user may do when it cannot be had.
+    :returns: the folder of the unpacked source, for as long as the context lasts.
+    :raises LabError: when there is no package client, no such source, or no way to download it.
+    """
+    for program in ("apt-get", "dpkg-source"):
+        if shutil.which(program) is None:
+            raise LabError(f"`{program}` is missing; it is needed to download {what}", hint=instead)
+    print(f"downloading {what}, source package `{package}` {version}", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="firstlight-apt-") as folder:
+        private = Path(folder)
+        try:
+            sources = private / "sources.list"
+            sources.write_text("".join(f"{line}\n" for line in _own_sources(private)), encoding="utf-8")
+            asked = ("-o", f"Dir::Etc::SourceList={sources}", "-o", "Dir::Etc::SourceParts=/dev/null")
+            options = (*_private_lists(private), *asked, *_SANDBOX)
+            with suppress(_AptError):
+                # Some list may be out of step with its digest; the one with the source may not be.
+                _apt(["apt-get", *options, "update"], private)
+            _apt(["apt-get", *options, "--download-only", "source", f"{package}={version}"], private)
+            descriptions = list(private.glob("*.dsc"))
+            if not descriptions:
+                raise _AptError(f"`{package}` was not downloaded")
+            # apt has compared it with the signed list of the release.
+            _apt(["dpkg-source", "--no-check", "-x", descriptions[0].name, "source"], private)
+        except _AptError as error:
+            message = f"{what}, source package `{package}` {version}, cannot be downloaded: {error}"
+            raise LabError(message, hint=instead) from error
+        yield private / "source"
+
+
+def _own_sources(private: Path) -> list[str]:
+    """The sources of this machine's packages, as lines that ask for the packages' sources."""
+    wanted = "$(ORIGIN)\t$(REPO_URI)\t$(RELEASE)\t$(COMPONENT)"
+    asked = ["apt-get", "indextargets", "--format", wanted, "Created-By: Packages"]
+    rows = dict.fromkeys(tuple(line.split("\t")) for line in _apt(asked, private).splitlines())
+    keys = f"[signed-by={_KEYS}] " if _KEYS.is_file() else ""
+    lines = [f"deb-src {keys}{row[1]} {row[2]} {row[3]}" for row in rows if len(row) == 4 and row[0] == "Debian"]
+    if not lines:
+        raise _AptError("this machine has no source of Debian's packages")
+    return lines
+
+
 def unpack(deb: Path, folder: Path) -> None:
     """Put the files of a package into a folder.
 
@@ -86,11 +135,15 @@ def unpack(deb: Path, folder: Path) -> None:
         raise LabError(f"cannot unpack the package: {lines[0]}", where=str(deb), hint="download it again")
 
 
-def _fresh_lists(private: Path, architecture: str | None, release: str | None = None) -> Sequence[str]:
+def _private_lists(private: Path) -> tuple[str, ...]:
     lists = private / "lists"
     (lists / "partial").mkdir(parents=True, exist_ok=True)
     (private / "cache/archives/partial").mkdir(parents=True, exist_ok=True)
-    options: tuple[str, ...] = ("-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={private / 'cache'}")
+    return ("-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={private / 'cache'}")
+
+
+def _fresh_lists(private: Path, architecture: str | None, release: str | None = None) -> Sequence[str]:
+    lists, options = private / "lists", _private_lists(private)
     if architecture is not None:
         # No package of this machine counts as installed.
         (private / "status").touch()

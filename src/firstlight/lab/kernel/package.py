@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from firstlight.lab.host.package_cache import Package, unpacked_file
+from firstlight.lab.host.package_cache import Package, known_file, unpacked_file
 from firstlight.recipe.isa import DEFAULT, Architecture
 
 _KIND = "kernels"
+
+
+def known_kernel(architecture: Architecture = DEFAULT) -> Path | None:
+    """The path of the distribution's kernel in the cache; none where it was not downloaded yet."""
+    return known_file(_KIND, architecture.kernel_package)
 
 
 def unpacked_kernel(architecture: Architecture = DEFAULT) -> Path:

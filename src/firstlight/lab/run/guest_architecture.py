@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from firstlight.errors import LabError, UsageError
+from firstlight.errors import LabError
 from firstlight.lab.kernel.kernel import architecture_of_kernel, open_kernel
-from firstlight.recipe.isa import Architecture, architecture_named, architectures
+from firstlight.recipe.isa import Architecture, chosen_architecture
 from firstlight.recipe.options import RecordOptions
 
 
@@ -21,10 +21,7 @@ def guest_architecture(options: RecordOptions) -> Architecture:
     of_kernel = architecture_of_kernel(options.kernel)
     if options.arch is None:
         return of_kernel
-    chosen = architecture_named(options.arch)
-    if chosen is None:
-        known = ", ".join(each.distribution_name for each in architectures().values())
-        raise UsageError(f"no architecture of guests is called `{options.arch}`", where="--arch", hint=f"use {known}")
+    chosen = chosen_architecture(options.arch)
     if options.kernel is not None and options.kernel.is_file() and of_kernel is not chosen:
         # A file that is no kernel at all is named as what it is.
         open_kernel(options.kernel)

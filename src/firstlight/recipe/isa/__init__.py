@@ -12,6 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
 
+from firstlight.errors import UsageError
 from firstlight.recipe.isa.architecture import Architecture, FunctionMark, NamedLoader
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "architecture_of",
     "architecture_of_file",
     "architectures",
+    "chosen_architecture",
 ]
 
 
@@ -55,6 +57,20 @@ def architecture_named(name: str) -> Architecture | None:
     True
     """
     return next((each for each in architectures().values() if name in (each.name, each.distribution_name)), None)
+
+
+def chosen_architecture(name: str) -> Architecture:
+    """The architecture of a name that a user gives.
+
+    :raises UsageError: when there is none; the hint has all.
+
+    >>> chosen_architecture("arm64").name
+    'aarch64'
+    """
+    if (found := architecture_named(name)) is None:
+        known = ", ".join(each.distribution_name for each in architectures().values())
+        raise UsageError(f"no architecture of guests is called `{name}`", where="--arch", hint=f"use {known}")
+    return found
 
 
 def architecture_of_file(head: bytes) -> Architecture | None:

@@ -49,7 +49,17 @@ AARCH64 = Architecture(
     memory_start=1 << 30,
     # Flash in memory is set aside by words of x86 (`memmap=`).
     has_kernel_roots=False,
-    loaders=MappingProxyType({"u-boot": NamedLoader("U-Boot", "u-boot-qemu", "/usr/lib/u-boot/qemu_arm64/u-boot.bin")}),
+    loaders=MappingProxyType(
+        {
+            "u-boot": NamedLoader(
+                "U-Boot",
+                "u-boot-qemu",
+                "/usr/lib/u-boot/qemu_arm64/u-boot.bin",
+                source="u-boot",
+                configuration="qemu_arm64_defconfig",
+            )
+        }
+    ),
     # The first flash of `virt`.
     largest_loader=64 << 20,
     # `VIRT_UART` of QEMU's hw/arm/virt.c.

@@ -69,6 +69,10 @@ class NamedLoader:
     """The distribution's package that has it."""
     file: str
     """Where that package puts it."""
+    source: str | None = None
+    """The distribution's source package that it is built from."""
+    configuration: str | None = None
+    """The configuration of U-Boot's source with which it is built; none where its program file cannot be built."""
 
 
 @dataclass(frozen=True, kw_only=True)
