@@ -3,6 +3,7 @@
 import { type Scope, scopeOf, scopeOfProcesses } from "./cuts";
 import { el, onWidth, section } from "./dom";
 import { frameCard } from "./flame_card";
+import { type FlameChart, flameChart } from "./flame_chart/chart";
 import { amount, exact, share, timeName, type Unit } from "./format";
 import { Icicle, type IcicleModel, searchTools } from "./icicle";
 import { kindFill, kindTitle, swatch } from "./palette";
@@ -118,6 +119,16 @@ function treesOf(data: PageData): Record<string, PageData> {
   return tree.parent.length === 0 ? { calls: data } : { calls: data, processes: { ...data, tree, pruning } };
 }
 
+const TIMED =
+  "What was on the stack, on the axis of the timeline: it follows its zoom and its selection. The length of a frame is the time of the function " +
+  "and all that it called in a slice of time, exactly; the order within a slice is not recorded. What ran on both sides of an edge is one frame. " +
+  "Frames narrower than a pixel are drawn together and come apart with the zoom.";
+
+/** Whether the tree that is chosen is known in slices of time. */
+function hasTime(chart: FlameChart | null, data: PageData, selection: Selection): boolean {
+  return chart !== null && (selection.tree !== "processes" || data.slices?.processes !== null);
+}
+
 /** The choice of the tree; hidden where there is one only. */
 function treeChoice(selection: Selection, hidden: boolean): HTMLSelectElement {
   const choice = el("select", { "aria-label": "Tree", hidden });
@@ -150,28 +161,36 @@ export function flameSection(data: PageData, selection: Selection): HTMLElement 
   const flame = new Icicle("Flame graph of the calling-context tree", tree);
   const whole = el("div", {}, flame.crumbs, flame.place);
   const order = el("select", { "aria-label": "Order of the frames" });
+  const chart = data.sliced ? flameChart(trees, data.sliced, selection) : null;
   order.append(
-    el("option", { value: "first" }, "Time order, by first call"),
+    ...(chart ? [el("option", { value: "time" }, "Time order: what ran when")] : []),
+    el("option", { value: "first" }, "By first call"),
     el("option", { value: "size" }, "Left-heavy, largest first"),
     el("option", { value: "sandwich" }, "Sandwich: one function"),
   );
   const both = sandwich(() => tree.current());
   both.element.hidden = true;
-  const choose = (): void => {
+  const arrange = (): void => {
+    // A page without slices of time has no chart, whatever its address asks for.
+    order.value = selection.view === "time" && !hasTime(chart, data, selection) ? "first" : selection.view;
     tree.bySize = order.value === "size";
     both.element.hidden = order.value !== "sandwich";
-    whole.hidden = order.value === "sandwich";
+    whole.hidden = order.value === "sandwich" || order.value === "time";
+    for (const part of [...merged, scope]) part.hidden = order.value === "time";
+    for (const part of [chart?.element, timed]) if (part) part.hidden = order.value !== "time";
+  };
+  const choose = (): void => {
+    arrange();
     if (order.value === "sandwich") both.draw();
+    else if (order.value === "time") chart?.draw();
     else flame.draw();
   };
   order.addEventListener("change", () => {
     selection.view = order.value;
   });
-  order.value = selection.view;
-  tree.bySize = order.value === "size";
-  both.element.hidden = order.value !== "sandwich";
-  whole.hidden = order.value === "sandwich";
+  const merged = searchTools(flame, "Search the flame graph");
   const scope = el("p", { class: "note" });
+  const timed = el("p", { class: "note" }, TIMED);
   const rule = el("p", { class: "note" });
   const kinds = el("div", {}, legend(shown()));
   const told = (): void => {
@@ -192,19 +211,13 @@ export function flameSection(data: PageData, selection: Selection): HTMLElement 
       kinds.replaceChildren(legend(shown()));
     }
     told();
-    order.value = selection.view;
     choose();
   });
+  arrange();
   onWidth(flame.place, () => flame.draw());
+  if (chart) onWidth(chart.element, () => chart.draw());
   const lead =
     "Callers above, what they called below. Click a frame to zoom, or move with the arrow keys and press Enter; Escape resets.";
-  const tools = el(
-    "div",
-    { class: "toolbar" },
-    ...searchTools(flame, "Search the flame graph"),
-    treeBox,
-    order,
-    flame.result,
-  );
-  return section("flame", "Flame graph", lead, scope, tools, whole, both.element, kinds, rule);
+  const tools = el("div", { class: "toolbar" }, ...merged, treeBox, order, flame.result);
+  return section("flame", "Flame graph", lead, scope, timed, tools, whole, both.element, chart?.element, kinds, rule);
 }

@@ -1,7 +1,7 @@
 /** Colours that stay apart for colour-blind eyes (after Okabe and Ito), each with a pattern of its own. */
 import { el, svg } from "./dom";
 
-type Pattern = "plain" | "rising" | "falling" | "dots" | "upright" | "level" | "crossed";
+export type Pattern = "plain" | "rising" | "falling" | "dots" | "upright" | "level" | "crossed";
 
 /** Kinds of the calling-context tree: what they are called, in which colour and pattern they are drawn. */
 const KINDS: Record<string, { title: string; pattern: Pattern }> = {
@@ -31,13 +31,21 @@ export function kindTitle(kind: string): string {
   return Object.hasOwn(KINDS, kind) ? (KINDS[kind]?.title ?? kind) : kind;
 }
 
+/** Kinds of frames that a canvas draws, each with its variable of the style sheet and its pattern. */
+export const FRAME_KINDS: [string, string, Pattern][] = Object.entries(KINDS)
+  .filter(([kind]) => kind !== "function" && kind !== "root")
+  .map(([kind, { pattern }]) => [kind, `kind-${kind}`, pattern]);
+
+/** Which of the four close tints a function has. */
+export function tintOf(name: string): number {
+  let hash = 0;
+  for (let i = 0; i < name.length && i < 64; i++) hash = (hash * 31 + name.charCodeAt(i)) >>> 0;
+  return hash % FUNCTION_TINTS;
+}
+
 /** The fill of a frame. Functions get one of four close tints by their name, so that neighbours stay apart. */
 export function kindFill(kind: string, name: string): string {
-  if (kind === "function") {
-    let hash = 0;
-    for (let i = 0; i < name.length && i < 64; i++) hash = (hash * 31 + name.charCodeAt(i)) >>> 0;
-    return `var(--function-${hash % FUNCTION_TINTS})`;
-  }
+  if (kind === "function") return `var(--function-${tintOf(name)})`;
   return Object.hasOwn(KINDS, kind) ? `url(#kind-${kind})` : "var(--function-0)";
 }
 

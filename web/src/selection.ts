@@ -2,7 +2,7 @@
 import type { Unit } from "./format";
 
 type Listener = () => void;
-const VIEWS = ["first", "size", "sandwich"];
+const VIEWS = ["first", "size", "sandwich", "time"];
 const TREES = ["calls", "processes"];
 
 export class Selection {
@@ -11,7 +11,9 @@ export class Selection {
   #stretch: readonly [number, number] | null = null;
   #view = "first";
   #tree = "calls";
+  #shown: readonly [number, number] | null = null;
   #listeners: Listener[] = [];
+  #watchers: Listener[] = [];
 
   constructor(unit: Unit) {
     this.#unit = unit;
@@ -37,7 +39,22 @@ export class Selection {
     this.#tell();
   }
 
-  /** How the flame graph is ordered: by `first` call, by `size`, or as a `sandwich`. */
+  /** The part of the axis that the timeline shows; what follows it asks with `onShown`, since it changes often. */
+  get shown(): readonly [number, number] | null {
+    return this.#shown;
+  }
+
+  set shown(shown: readonly [number, number] | null) {
+    if (shown?.[0] === this.#shown?.[0] && shown?.[1] === this.#shown?.[1]) return;
+    this.#shown = shown;
+    for (const watcher of this.#watchers) watcher();
+  }
+
+  onShown(watcher: Listener): void {
+    this.#watchers.push(watcher);
+  }
+
+  /** How the flame graph is ordered: by `first` call, by `size`, as a `sandwich`, or in the order of `time`. */
   get view(): string {
     return this.#view;
   }

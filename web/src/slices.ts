@@ -128,6 +128,30 @@ export class Slices {
     return instructions * 2 ** this.about.shift;
   }
 
+  /** What each node of a tree did by itself in each slice, in nanoseconds; the nodes of a slice in ascending order. */
+  byTime(tree: "calls" | "processes"): { from: number; nodes: number[]; own: number[] }[] {
+    const rows = tree === "processes" ? this.#processes : this.#nodes;
+    const idleNode = tree === "processes" ? (this.about.processes?.idle_node ?? -1) : this.about.idle_node;
+    const made = this.about.end_ns.map((_, slice) => ({
+      from: this.start(slice),
+      nodes: [] as number[],
+      own: [] as number[],
+    }));
+    rows?.key.forEach((node, i) => {
+      const slice = made[rows.slice[i] ?? -1];
+      const executed = rows.figures[1]?.[i] ?? 0;
+      if (executed <= 0) return;
+      slice?.nodes.push(node);
+      slice?.own.push(this.time(executed));
+    });
+    this.about.idle_ns.forEach((idle, i) => {
+      if (idle <= 0 || idleNode < 0) return;
+      made[i]?.nodes.push(idleNode);
+      made[i]?.own.push(idle);
+    });
+    return made;
+  }
+
   /** What each node of a tree did by itself: its number, calls, instructions and time. */
   eachNode(
     range: Range,

@@ -7,6 +7,7 @@ import type { Chart } from "./chart";
 import { readTimeline, type Timeline } from "./data";
 import type { More } from "./details";
 import { findingsList } from "./findings";
+import { follow } from "./follow";
 import type { Picked } from "./paint";
 import { timelineSection } from "./section";
 
@@ -25,14 +26,7 @@ export function bootTimeline(data: PageData, columns: Uint8Array, selection: Sel
   });
   const found = findingsList(chart, data.findings);
   if (found) element.querySelector(".tl-tools")?.before(found);
-  chart.onChange(() => {
-    selection.stretch = chart.selection;
-  });
-  selection.onChange(() => {
-    if (selection.stretch !== null || chart.selection === null) return;
-    chart.selection = null;
-    chart.changed();
-  });
+  follow(chart, selection);
   return element;
 }
 

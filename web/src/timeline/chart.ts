@@ -39,12 +39,15 @@ export class Chart {
   readonly #heads: Heads;
   readonly #space = el("div", { class: "tl-space" });
   readonly #listeners: Listener[] = [];
+  readonly #colours: (element: Element) => Palette;
   #palette: Palette | null = null;
   #image: HTMLCanvasElement | null = null;
   #wanted = false;
   #height = 0;
 
-  constructor(timeline: Timeline, marks: Marks, log: Instants) {
+  /** `colours` says which colours the looks of bars have; those of the timeline if it is not given. */
+  constructor(timeline: Timeline, marks: Marks, log: Instants, colours = paletteOf) {
+    this.#colours = colours;
     this.timeline = timeline;
     this.marks = marks;
     this.log = log;
@@ -96,7 +99,7 @@ export class Chart {
   }
 
   get palette(): Palette {
-    this.#palette ??= paletteOf(this.element);
+    this.#palette ??= this.#colours(this.element);
     return this.#palette;
   }
 

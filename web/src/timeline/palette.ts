@@ -1,4 +1,5 @@
 /** The colours of a timeline, from the style sheet, and the patterns beside them. */
+import type { Pattern } from "../palette";
 
 export interface Palette {
   /** By look. */
@@ -27,6 +28,16 @@ const UPRIGHT = "M4,0 L4,8";
 const LEVEL = "M0,4 L8,4";
 const DOTS = "M1,2 h2 M5,6 h2";
 const CROSSED = "M0,8 L8,0 M0,0 L8,8";
+/** What is drawn in a tile of 8 by 8 for each pattern of the page. */
+export const STROKES: Record<Pattern, string> = {
+  plain: "",
+  rising: RISING,
+  falling: FALLING,
+  dots: DOTS,
+  upright: UPRIGHT,
+  level: LEVEL,
+  crossed: CROSSED,
+};
 /** By look: the series of phases and levels, then life, work, deferred, waiting, running, call, other, artefact. */
 const PATTERNS = [
   "",

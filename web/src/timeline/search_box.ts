@@ -12,8 +12,6 @@ export class SearchBox {
   readonly box = el("input", {
     type: "search",
     class: "tl-search",
-    placeholder: "Search the timeline  ( / )",
-    "aria-label": "Search the timeline",
     title: HINT,
     maxlength: 500,
   });
@@ -23,8 +21,10 @@ export class SearchBox {
   readonly #only = el("input", { type: "checkbox" });
   #place = -1;
 
-  constructor(chart: Chart) {
+  constructor(chart: Chart, label = "Search the timeline") {
     this.#chart = chart;
+    this.box.setAttribute("aria-label", label);
+    this.box.placeholder = label;
     const step = (text: string, title: string, by: number): HTMLElement => {
       const button = el("button", { type: "button", "aria-label": title, title }, text);
       button.addEventListener("click", () => this.next(by));

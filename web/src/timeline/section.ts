@@ -50,6 +50,7 @@ export function timelineSection(timeline: Timeline, options: Options): { element
   const chart = new Chart(timeline, options.marks, options.log);
   const { view } = chart;
   const search = new SearchBox(chart);
+  search.box.placeholder += "  ( / )";
   const status = el("p", { class: "count", role: "status" });
   const keys = el("details", { class: "tl-help" }, el("summary", {}, "Keys"), keyList());
   const mode = el(
