@@ -44,7 +44,7 @@ NEEDS_studies := python build run studies
 NEEDS_clusters := clusters
 NEEDS_loaders := loaders
 PACKAGES := $(addprefix packages-,python build run test lint studies clusters loaders)
-.PHONY: help demo check test foreign-debian loader-symbols lint studies matrix docs reference bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo check test foreign-debian loader-symbols lint studies matrix docs reference bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle storage binding collector wheel lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -156,11 +156,12 @@ vocabulary: $(STAMPS)/python ## write crates/schema/vocabulary.toml as Rust, Pyt
 mutants: packages-build build ## change the code that differs from BASE (where main was left) in small ways, and print what no test notices; FILES="a b", TESTS="tests/unit/test_a.py"
 	$(PY) make/mutants.py $(if $(BASE),--base $(BASE)) $(if $(TESTS),--tests "$(TESTS)") $(FILES)
 
-build: binding plugin oracle guest web collector ## build everything that Firstlight is made of
+build: binding plugin oracle storage guest web collector ## build everything that Firstlight is made of
 
 binding: $(STAMPS)/binding ## build firstlight._core and install the package into .venv, editable
 plugin: $(ASSETS)/firstlight-plugin.so ## build the plugin that QEMU loads
 oracle: $(ASSETS)/firstlight-oracle.so ## build the second observer of `firstlight audit`
+storage: $(ASSETS)/firstlight-storage.so ## build the disk with a model for `firstlight record --storage`
 guest: $(ASSETS)/firstlight-guest $(OTHER_GUESTS) $(ASSETS)/firstlight-walk $(ASSETS)/firstlight-restat.so ## build what runs in the guest
 web: $(ASSETS)/page.html ## build the report page
 collector: $(ASSETS)/firstlight-collect.sh $(ASSETS)/firstlight-collect.service ## copy the collector to where the wheel takes it
@@ -213,6 +214,10 @@ $(ASSETS)/firstlight-plugin.so: $(call rust,schema isa elf profile qemu plugin) 
 $(ASSETS)/firstlight-oracle.so: $(call rust,qemu oracle) | packages-build
 	cargo build --release --locked --quiet -p firstlight-oracle
 	install -D -m 755 target/release/libfirstlight_oracle.so $@
+
+$(ASSETS)/firstlight-storage.so: $(call rust,qemu storage) | packages-build
+	cargo build --release --locked --quiet -p firstlight-storage
+	install -D -m 755 target/release/libfirstlight_storage.so $@
 
 # The static C library makes a guest's program one file; the target is named so that build scripts keep the host's flags.
 GUEST = CARGO_PROFILE_RELEASE_OPT_LEVEL=s CARGO_PROFILE_RELEASE_STRIP=symbols \

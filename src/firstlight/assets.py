@@ -10,6 +10,7 @@ from firstlight.errors import LabError
 ASSETS = {
     "firstlight-plugin.so": "the plugin that QEMU loads",
     "firstlight-oracle.so": "the second observer, for `firstlight audit`",
+    "firstlight-storage.so": "the disk with a model, for `firstlight record --storage`",
     "firstlight-guest": "the first process of the guest",
     "firstlight-guest-aarch64": "the same for guests on aarch64",
     "firstlight-guest-arm": "the same for guests on 32-bit arm",

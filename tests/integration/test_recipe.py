@@ -42,6 +42,7 @@ OTHER_CHOICES: dict[str, Any] = {
     "initrd": Path("i,j.cpio"),
     "rootfs": "/a root",
     "root_as": "ext4",
+    "storage": "emmc",
     "overlay": Path("overlay"),
     "initramfs_files": Path("more"),
     "guest_commands": ("echo 'a b'", "-x"),

@@ -84,13 +84,6 @@ def test_a_guest_that_reports_nothing_leaves_open_whether_a_module_was_loaded() 
     assert reader("tpyo", silent)[0] == "nobody"
 
 
-def test_what_the_helper_loads_gets_no_parameters() -> None:
-    evidence = replace(BOOT, loaded=frozenset({"nd_pmem"}), by_helper=frozenset({"nd_pmem"}))
-    said, why = reader("nd_pmem.x=1", evidence)
-    assert said == "nobody"
-    assert "without parameters" in why
-
-
 def test_a_built_in_module_without_that_parameter_reads_nothing() -> None:
     evidence = replace(BOOT, built_in={"rcutree": frozenset({"qhimark"})})
     assert reader("rcutree.qhimarks=3", evidence) == ("nobody", "rcutree is built in, and has no parameter qhimarks")

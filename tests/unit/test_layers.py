@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 #: From bottom to top. A crate may depend on crates of earlier groups only.
 CRATES = (
     {"isa", "qemu", "restat", "schema"},
-    {"elf", "formats", "guest", "oracle", "profile", "walk"},
+    {"elf", "formats", "guest", "oracle", "profile", "storage", "walk"},
     {"model", "plugin"},
     {"export", "merge"},
     {"python"},

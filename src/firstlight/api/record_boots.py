@@ -29,6 +29,7 @@ def record(
     initrd: PathLike | None = None,
     rootfs: PathLike | None = None,
     root_as: str | None = None,
+    storage: str | None = None,
     overlay: PathLike | None = None,
     initramfs_files: PathLike | None = None,
     guest_commands: tuple[str, ...] = (),
@@ -57,6 +58,7 @@ def record(
     :param initrd: an initramfs; by default Firstlight's minimal one.
     :param rootfs: a directory, image or tar archive with a userspace, or `debian`.
     :param root_as: the kind of file system that the kernel mounts as its root by itself: `ext4`, `squashfs-zstd`, ….
+    :param storage: a model of the disk that holds *rootfs*: `emmc`, `sd`, `spi-nor`, `sata` or a file.
     :param overlay: a directory whose files are laid over the guest's; `.wh.NAME` in it removes NAME.
     :param initramfs_files: a directory whose files Firstlight's own initramfs has besides.
     :param guest_commands: run by a shell in the guest, one after another, before it is ready.
@@ -88,10 +90,10 @@ def record(
     return record_with(
         RecordOptions(
             output=Path(output), force=force, kernel=as_path(kernel), initrd=as_path(initrd),
-            rootfs=None if rootfs is None else os.fspath(rootfs), root_as=root_as, overlay=as_path(overlay),
-            initramfs_files=as_path(initramfs_files), guest_commands=tuple(guest_commands), append=append,
-            memory=memory, cpu=cpu, machine=machine, shift=shift, seed=seed, ready=ready, profile=profile,
-            user_functions=user_functions, symbols=as_path(symbols), live=live,
+            rootfs=None if rootfs is None else os.fspath(rootfs), root_as=root_as, storage=storage,
+            overlay=as_path(overlay), initramfs_files=as_path(initramfs_files), guest_commands=tuple(guest_commands),
+            append=append, memory=memory, cpu=cpu, machine=machine, shift=shift, seed=seed, ready=ready,
+            profile=profile, user_functions=user_functions, symbols=as_path(symbols), live=live,
             timeout_wall_s=timeout_wall_s, timeout_virtual_s=timeout_virtual_s, qemu=as_path(qemu),
             qemu_options=tuple(qemu_options),
         ),

@@ -22,7 +22,7 @@ from firstlight.lab.guest.report import read_report
 from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.kernel.modules import module_files, read_module
-from firstlight.lab.qemu.command_line import RunFiles
+from firstlight.lab.qemu.command_line import RunFiles, write_storage_config
 from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.rootfs.elf import labels
 from firstlight.lab.run.options_from_manifest import options_from_manifest
@@ -169,6 +169,7 @@ def boot_with_oracle(inputs: Inputs, files: RunFiles, bundle: Path, progress: Pr
         "ready": {"mark": chosen.ready is None and chosen.guest_helper, "console": chosen.ready},
     }
     files.plugin_config.write_text(json.dumps(config, indent=1), encoding="utf-8")
+    write_storage_config(recipe, files)
     watch = Watch(_SLOWER * chosen.timeout_wall_s, profile=True, report=chosen.guest_helper)
     command = launch(inputs.qemu, recipe, files, oracle, symbols)
     return run(command, files, watch, progress.boot)

@@ -48,6 +48,13 @@ def record(
             metavar="KIND", help="Let the kernel mount the root itself: ext4, squashfs-zstd, jffs2, cramfs-xip, …"
         ),
     ] = None,
+    storage: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL|FILE",
+            help="With --rootfs: put it on a disk with latency, emmc, sd, spi-nor, sata or a model of yours.",
+        ),
+    ] = None,
     overlay: Annotated[
         Path | None,
         typer.Option(
@@ -176,6 +183,7 @@ def record(
       firstlight record --kernel vmlinuz --initrd initrd.img --append quiet --ready "login: " -o b.boot
       firstlight record --rootfs debian -o c.boot
       firstlight record --kernel bzImage --root-as squashfs-zstd -o d.boot
+      firstlight record --rootfs debian --storage emmc -o h.boot
       firstlight record --no-profile -o e.boot
       firstlight record --rootfs debian --user-functions -o f.boot
       firstlight record --loader ovmf -o g.boot
@@ -200,6 +208,7 @@ def record(
         initrd=initrd,
         rootfs=rootfs,
         root_as=root_as,
+        storage=storage,
         overlay=overlay,
         initramfs_files=initramfs_files,
         guest_commands=tuple(guest_command or ()),

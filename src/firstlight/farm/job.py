@@ -30,7 +30,18 @@ ALLOWED = frozenset(
     "timeout_wall_s timeout_virtual_s".split()
 )
 #: Choices that are files or directories; the store contains them.
-INPUTS = ("kernel", "initrd", "loader", "loader_symbols", "dtb", "rootfs", "overlay", "initramfs_files", "symbols")
+INPUTS = (
+    "kernel",
+    "initrd",
+    "loader",
+    "loader_symbols",
+    "dtb",
+    "storage",
+    "rootfs",
+    "overlay",
+    "initramfs_files",
+    "symbols",
+)
 #: Choices that a job cannot make, with the reason.
 REFUSED: Mapping[str, str] = MappingProxyType(
     {
@@ -86,7 +97,7 @@ def submit(options: RecordOptions, key: str, resolved: Inputs, store: Store) -> 
     inputs: dict[str, Input] = {}
     for name in INPUTS:
         # What has a default or a name is sent as the file that was found.
-        found = name in ("kernel", "loader")
+        found = name in ("kernel", "loader", "storage")
         value = getattr(resolved.recipe.files if found else options, name)
         if value is None:
             continue

@@ -36,6 +36,8 @@ class Choices:
     root_as: Text | None = None
     """A kind of image that the kernel mounts as its root by itself, without an initramfs: made of the
     small guest, or of the directory or image that `rootfs` names."""
+    storage: Text | None = None
+    """A model of a disk, by name or as a file: `rootfs` is on such a disk instead of in persistent memory."""
     overlay: FilePath | None = None
     """A directory whose files are laid over the guest's; `.wh.NAME` in it removes NAME."""
     initramfs_files: FilePath | None = None

@@ -25,6 +25,7 @@ OBSERVERS: Mapping[str, str] = MappingProxyType(
         "chosen.loader": "a name or a path: the digest `loader` is of what it holds",
         "chosen.loader_symbols": "a path: the digest `loader symbols` is of what it holds",
         "chosen.dtb": "a path: the digest `device tree` is of what it holds",
+        "chosen.storage": "a name or a path: the digest `storage` is of what it holds",
         "chosen.append": "`command_line` has it, as the kernel gets it",
         "chosen.arch": "`architecture` has it",
         "chosen.memory": "`memory` has it, in bytes",
@@ -37,6 +38,7 @@ OBSERVERS: Mapping[str, str] = MappingProxyType(
         "files.image": "a path: the digest `image` is of what it holds",
         "files.loaded": "a path: the digest `image` is of what it holds",
         "files.device_tree": "a path: the digest `device tree` is of what it holds",
+        "files.storage": "a path: the digest `storage` is of what it holds",
         "files.loader": "a path: the digest `loader` is of what it holds",
         "files.qemu": "a path: the digest `qemu` is of what it holds",
     }

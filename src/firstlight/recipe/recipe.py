@@ -53,6 +53,8 @@ class Files(StrictModel):
     """What lies in memory at power on."""
     device_tree: FilePath | None = None
     """The device tree that QEMU uses instead of its own."""
+    storage: FilePath | None = None
+    """The model of the disk that holds `image`; nothing where that is persistent memory."""
     loader: FilePath | None = None
     """The firmware or boot loader that starts the kernel, where it is not QEMU's own."""
     qemu: FilePath | None = None

@@ -9,7 +9,7 @@ from firstlight.bundle.manifest import Manifest
 from firstlight.recipe.choices import Choices
 
 #: Fields of the recipe that name files: their digests say whether they differ, their paths do not.
-_PATHS = frozenset({"kernel", "initrd", "rootfs", "image", "loader", "loader_symbols", "dtb", "qemu"})
+_PATHS = frozenset({"kernel", "initrd", "rootfs", "image", "loader", "loader_symbols", "dtb", "storage", "qemu"})
 #: What ends a recording that would not end by itself.
 _LIMITS = frozenset({"timeout_wall_s", "timeout_virtual_s"})
 #: Choices that name folders, and what was used: digests say whether they differ.

@@ -70,6 +70,8 @@ def _start(command: Sequence[str], output: BinaryIO) -> subprocess.Popen[bytes]:
         stderr=subprocess.STDOUT,
         start_new_session=True,
         cwd=Path(output.name).parent,
+        # What a confined program may write is there; QEMU keeps what the guest writes to a disk in such a file.
+        env={**os.environ, "TMPDIR": str(Path(output.name).parent)},
     )
 
 

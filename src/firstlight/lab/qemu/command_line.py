@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from firstlight.assets import asset_path
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.kernel import arm64_image, riscv64_image
 from firstlight.lab.kernel.boot_parts import parts_before_kernel
@@ -17,6 +18,7 @@ from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
 from firstlight.lab.qemu.arguments import properties, read_options
 from firstlight.lab.qemu.device_tree import Region
 from firstlight.lab.qemu.loaders import open_loader
+from firstlight.lab.storage.model import read_model
 from firstlight.quantities import parse_size, size_text
 from firstlight.recipe.isa import Architecture, architecture_of
 from firstlight.recipe.recipe import RTC, PersistentMemory, Recipe
@@ -59,6 +61,16 @@ class RunFiles:
     def plugin_config(self) -> Path:
         """The plugin's configuration."""
         return self.directory / "plugin.json"
+
+    @property
+    def storage_config(self) -> Path:
+        """The configuration of the plugin that is the disk."""
+        return self.directory / "storage.json"
+
+    @property
+    def storage_log(self) -> Path:
+        """What the guest asked of the disk, a line each."""
+        return self.directory / "storage.tsv"
 
     @property
     def log(self) -> Path:
@@ -113,10 +125,11 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
     chosen = recipe.chosen
     further = further_memory(chosen.qemu_options)
     region = image_region(recipe)
+    on_disk = recipe.files.storage is not None
     memory = f"{(recipe.memory + (0 if region is None else region.memory)) // _MIB}M"
-    if region is None and (recipe.image is not None or further):
+    if region is None and ((recipe.image is not None and not on_disk) or further):
         words[1] += f",{architecture_of(recipe.architecture).nvdimm_property}"
-        own = [] if recipe.image is None else [recipe.image.size]
+        own = [] if recipe.image is None or on_disk else [recipe.image.size]
         limit = recipe.memory + sum(own) + sum(further) + 1024 * _MIB
         memory += f",slots={len(own) + len(further)},maxmem={-(-limit // _MIB)}M"
     words += ["-m", memory]
@@ -130,7 +143,9 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
     words += ["-monitor", "none"]
     for name, path in (("console", files.console), ("report", files.report)):
         words += ["-chardev", f"file,id={name},path={quote_value(str(path))}", *_port(recipe, name)]
-    if recipe.image is not None and region is not None:
+    if recipe.image is not None and on_disk:
+        words += disk_arguments(recipe.image.path, files)
+    elif recipe.image is not None and region is not None:
         # Copied into the machine's memory: what the guest writes stays in this run.
         where = f"addr={hex(region.address)},force-raw=on"
         words += ["-device", f"loader,file={quote_value(str(recipe.image.path))},{where}"]
@@ -155,13 +170,44 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
     return [*words, *chosen.qemu_options]
 
 
+#: Of the disk in QEMU's object tree.
+_DISK = "/machine/peripheral/storage/virtio-backend"
+
+
+def disk_arguments(image: Path, files: RunFiles) -> list[str]:
+    """QEMU's arguments for a disk with a model: a virtio disk, and the plugin that decides when its requests are done.
+
+    :param image: what is on the disk; what the guest writes goes into a temporary file.
+    :raises LabError: when the plugin is not built.
+    """
+    # Answered where the guest asks, not in another thread; one queue; no requests that the model has no cost for.
+    device = "virtio-blk-pci,id=storage,drive=disk,ioeventfd=off,num-queues=1,discard=off,write-zeroes=off"
+    plugin = f"{quote_value(str(asset_path('firstlight-storage.so')))},config={quote_value(str(files.storage_config))}"
+    return [
+        "-drive", f"file={quote_value(str(image))},format=raw,if=none,id=disk,snapshot=on",
+        "-device", device,
+        "-plugin", plugin,
+    ]  # fmt: skip
+
+
+def write_storage_config(recipe: Recipe, files: RunFiles) -> None:
+    """Write the configuration of the disk's plugin into the run's directory; nothing for a recipe without one.
+
+    :raises UsageError: when the model cannot be read.
+    """
+    if recipe.files.storage is None:
+        return
+    config = {"model": read_model(recipe.files.storage).in_plugin(), "log": str(files.storage_log), "device": _DISK}
+    files.storage_config.write_text(json.dumps(config, indent=1), encoding="utf-8")
+
+
 def image_region(recipe: Recipe) -> Region | None:
     """The memory behind the guest's own that holds its root file system.
 
     None on a machine with devices for persistent memory, or without such a root.
     """
     start = architecture_of(recipe.architecture).memory_start
-    if recipe.image is None or start is None:
+    if recipe.image is None or start is None or recipe.files.storage is not None:
         return None
     return Region(start + recipe.memory, recipe.image.size)
 
@@ -247,9 +293,8 @@ def check_memory(recipe: Recipe) -> None:
     used = recipe.files
     kernel = kernel_memory(used.kernel)
     initrd = 2 * used.initrd.stat().st_size if used.initrd is not None else 0
-    pages = (
-        sum(further_memory(recipe.chosen.qemu_options)) + (recipe.image.size if recipe.image is not None else 0)
-    ) // 64
+    mapped = recipe.image.size if recipe.image is not None and used.storage is None else 0
+    pages = (sum(further_memory(recipe.chosen.qemu_options)) + mapped) // 64
     loaded = recipe.loaded.path.stat().st_size if recipe.loaded is not None else 0
     needed = kernel + initrd + pages + loaded + 32 * _MIB
     if recipe.memory >= needed:

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstlight.assets import asset_path
 from firstlight.lab.host.landlock import Access, version
 from firstlight.lab.host.process import Confined
 from firstlight.lab.qemu.arguments import properties, read_options
@@ -92,7 +93,10 @@ def _allowed(qemu: Qemu, recipe: Recipe, files: RunFiles, more: list[Path]) -> d
     used = recipe.files
     given = (used.kernel, used.initrd, used.loaded, used.device_tree, used.loader, loader_symbols(recipe), *more)
     allowed |= {path: Access.READ_FILE for path in given if path is not None}
-    if used.image is not None:
+    if used.image is not None and used.storage is not None:
+        allowed[used.image] = Access.READ_FILE
+        allowed[asset_path("firstlight-storage.so")] = Access.READ_FILE
+    elif used.image is not None:
         # QEMU opens it for writing, maps it privately and never writes; its length it cannot change.
         allowed[used.image] = Access.USE
     allowed |= _named(recipe)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from firstlight.errors import UsageError
 from firstlight.lab.qemu.arguments import properties, read_options
+from firstlight.lab.storage.model import models
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.isa import architectures
 
@@ -57,6 +58,8 @@ def questionable(chosen: Choices) -> list[str]:
         found.append(f"`--loader-symbols {chosen.loader_symbols}`")
     if chosen.dtb is not None:
         found.append(f"`--dtb {chosen.dtb}`")
+    if chosen.storage is not None and chosen.storage not in models():
+        found.append(f"`--storage {chosen.storage}`")
     if chosen.overlay is not None:
         found.append(f"`--overlay {chosen.overlay}`")
     if chosen.initramfs_files is not None:

@@ -27,7 +27,6 @@ def words_of(inputs: Inputs, report: Report, log: str) -> list[CommandLineWord]:
         unknown=words_said_unknown(said),
         built_in=_by_module(report.text("module.parameters") or ""),
         loaded=None if listed is None else frozenset(line.split()[0] for line in listed.splitlines() if line.strip()),
-        by_helper=frozenset(map(plain, recipe.modules)),
         modules=inputs.kernel.modules,
         readers=_readers(inputs, report, said),
         mentioned="\n".join(recipe.chosen.guest_commands),

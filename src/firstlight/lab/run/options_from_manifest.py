@@ -86,6 +86,8 @@ def with_files(chosen: Choices, files: Files) -> Choices:
     tree = files.device_tree
     if chosen.dtb is not None and files.image is None and tree is not None and tree.is_file():
         chosen = replace(chosen, dtb=tree)
+    if chosen.storage is not None and files.storage is not None and files.storage.is_file():
+        chosen = replace(chosen, storage=str(files.storage))
     return chosen
 
 

@@ -26,7 +26,7 @@ from firstlight.lab.guest.report import Report, read_report
 from firstlight.lab.host.made_here import remember
 from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress, SilentProgress
-from firstlight.lab.qemu.command_line import RunFiles, write_plugin_config
+from firstlight.lab.qemu.command_line import RunFiles, write_plugin_config, write_storage_config
 from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.qemu.emulator import left_out_features
 from firstlight.lab.run.command_line_evidence import words_of
@@ -37,6 +37,7 @@ from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.lab.run.runner import Outcome, Watch, run
 from firstlight.lab.run.tables import (
     Attributed,
+    ready_time,
     tables_from_console,
     tables_from_guest,
     tables_from_profile,
@@ -45,6 +46,8 @@ from firstlight.lab.run.tables import (
     write_kept,
 )
 from firstlight.lab.run.validate_options import check_choices
+from firstlight.lab.storage.model import read_model
+from firstlight.lab.storage.requests import storage_facts
 from firstlight.recipe.command import repeat_command
 from firstlight.recipe.field_types import Accelerator
 from firstlight.recipe.options import RecordOptions
@@ -150,10 +153,12 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, ask
         cpu = inputs.recipe.cpu
         progress.note(f"QEMU emulates `{cpu}` without {len(lacking)} of its features: {', '.join(lacking)}")
         facts.append((LEFT_OUT, " ".join(lacking)))
+    if inputs.recipe.files.storage is not None:
+        facts += storage_facts(files.storage_log, read_model(inputs.recipe.files.storage), ready_time(bundle))
     facts += tables_from_packages(inputs.recipe.files.image, bundle)
     write_facts(report, bundle, [*facts, *tables_from_systemd(report, bundle)])
     write_kept(report, files.directory)
-    for path in (files.status, files.plugin_config):
+    for path in (files.status, files.plugin_config, files.storage_config):
         path.unlink(missing_ok=True)
     return _Booted(outcome, report, attributed, accelerator, missing)
 
@@ -181,6 +186,7 @@ def run_exact(
     :raises LabError: when QEMU does not start.
     """
     chosen = inputs.recipe.chosen
+    write_storage_config(inputs.recipe, files)
     if inputs.plugin is not None and inputs.symbols is not None:
         write_plugin_config(inputs.recipe, files, inputs.symbols, asks)
     watch = Watch(

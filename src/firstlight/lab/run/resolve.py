@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -30,6 +31,7 @@ from firstlight.lab.rootfs.overlay import check_overlay
 from firstlight.lab.run.guest_architecture import guest_architecture
 from firstlight.lab.run.symbols import kernel_symbols, known_symbols
 from firstlight.lab.run.validate_options import check_choices, guest_memory
+from firstlight.lab.storage.model import find_model
 from firstlight.recipe.isa import DEFAULT, Architecture
 from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.recipe import Files, LoadedMemory, PersistentMemory, Recipe
@@ -80,6 +82,9 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
         check_symbols(architecture, options.loader_symbols, loader)
     words, named = with_inputs(options.qemu_options, qemu.data_directories)
     plugin = None
+    storage = find_model(options.storage) if options.storage is not None else None
+    if storage is not None:
+        require_plugins(qemu)
     if options.profile and not options.live:
         require_plugins(qemu)
         plugin = asset_path("firstlight-plugin.so")
@@ -95,7 +100,8 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
         symbols = _symbols_if_any(options, kernel, qemu, progress, dry_run=dry_run)
         _check_signs(find_format(options.root_as).signs, options, kernel, symbols)
     elif options.rootfs is not None and kernel.modules is None:
-        _check_built_in(architecture, kernel, _symbols_if_any(options, kernel, qemu, progress, dry_run=dry_run))
+        signs = architecture.built_in_signs if storage is None else architecture.disk_signs
+        _check_built_in(signs, kernel, _symbols_if_any(options, kernel, qemu, progress, dry_run=dry_run))
     guest = _guest(options, architecture, kernel, progress)
     image, loaded = guest.image, guest.loaded
     for what in contradictions(kernel_command_line(architecture, guest.words), options.append):
@@ -116,6 +122,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
             initrd=guest.initrd,
             image=image.path if image is not None else None,
             loaded=loaded.path if loaded is not None else None,
+            storage=storage,
             loader=loader.path if loader is not None else None,
             qemu=qemu.path,
         ),
@@ -138,6 +145,11 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
         else None,
         "symbols": file_digest(symbols) if symbols is not None else None,
         **({"device tree": file_digest(recipe.files.device_tree)} if recipe.files.device_tree is not None else {}),
+        **(
+            {"storage": file_digest(storage), "storage plugin": file_digest(asset_path("firstlight-storage.so"))}
+            if storage is not None
+            else {}
+        ),
         **({"loader": loader.digest} if loader is not None else {}),
         **({"loader symbols": file_digest(options.loader_symbols)} if options.loader_symbols is not None else {}),
         **({"debug files": directory_digest(options.symbols)} if options.symbols is not None else {}),
@@ -180,10 +192,10 @@ def _symbols_if_any(
         return None
 
 
-def _check_built_in(architecture: Architecture, kernel: Kernel, symbols: Path | None) -> None:
+def _check_built_in(signs: Mapping[str, str], kernel: Kernel, symbols: Path | None) -> None:
     """A root file system needs what is a module in most kernels; where none were found, the symbols show."""
     if symbols is not None:
-        require_built_in(kernel, symbols, architecture.built_in_signs)
+        require_built_in(kernel, symbols, signs)
 
 
 def _check_signs(signs: tuple[str, ...], options: RecordOptions, kernel: Kernel, symbols: Path | None) -> None:
@@ -234,9 +246,10 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
             where=options.rootfs,
             hint="say with `--ready REGEX` which line of the console means it",
         )
-    modules = modules_for(kernel, architecture.pmem_modules)
+    on_disk = options.storage is not None
+    modules = modules_for(kernel, architecture.disk_modules if on_disk else architecture.pmem_modules)
     image = persistent_memory(root.path.absolute(), root.size_bytes)
-    memory = _memory_words(options, architecture)
+    memory = _ONE_AT_A_TIME if on_disk else _memory_words(options, architecture)
     if options.initrd is not None:
         return _Guest(
             with_drivers(options.initrd, modules).path,
@@ -248,7 +261,7 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
     files = options.initramfs_files
     config = GuestConfig.of(
         architecture,
-        root=architecture.pmem_device,
+        root=architecture.disk_device if on_disk else architecture.pmem_device,
         init=root.init,
         before_root=files is not None and (files / BEFORE_ROOT).is_file(),
         unit=options.ready is None,
@@ -262,6 +275,10 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
         image_digest=root.digest,
         modules=tuple(module.name for module in modules),
     )
+
+
+#: The disk of a model serves one request after the other: more would wait in it instead of in the kernel.
+_ONE_AT_A_TIME = "virtio_blk.queue_depth=1"
 
 
 def _memory_words(options: RecordOptions, architecture: Architecture) -> str:

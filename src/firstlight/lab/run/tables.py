@@ -154,6 +154,14 @@ def write_log(lines: Sequence[tuple[int | None, str]], bundle: Path) -> None:
     write_rows("log", ("line", "time_ns", "source", "text"), rows, bundle)
 
 
+def ready_time(bundle: Path) -> int | None:
+    """When the boot was ready, in ns of its clock; nothing for one that was not."""
+    from firstlight.bundle.tables import read_table  # late: see `firstlight.lab.run.record`
+
+    marks = read_table(bundle, "marks")
+    return dict(zip(marks["mark"], marks["time_ns"], strict=True)).get(Mark.READY)
+
+
 def write_facts(report: Report, bundle: Path, more: Sequence[tuple[str, str]] = ()) -> None:
     """Write the facts: what the guest reported, and what the log, written before, says.
 

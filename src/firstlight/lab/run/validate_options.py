@@ -9,6 +9,7 @@ from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
 from firstlight.lab.qemu.arguments import read_options
 from firstlight.lab.qemu.validation import validate_cpu, validate_options
 from firstlight.lab.rootfs.filesystems import find_format
+from firstlight.lab.storage.model import find_model, read_model
 from firstlight.quantities import parse_size
 from firstlight.recipe.isa import Architecture
 from firstlight.recipe.options import RecordOptions
@@ -35,6 +36,8 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
             hint="put the root file system into an initramfs and pass it with `--initrd`, or use "
             f"`--machine {architecture.machine}`",
         )
+    if options.storage is not None:
+        _check_storage(options, architecture)
     if options.loader is not None:
         _check_loader(options, architecture)
     elif options.loader_symbols is not None:
@@ -114,6 +117,26 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
             f"{guest} cannot be profiled: the plugin has no module for it",
             hint="add `--no-profile`; the boot is exact all the same",
         )
+
+
+def _check_storage(options: RecordOptions, architecture: Architecture) -> None:
+    """Check what goes with a disk with a model, and the model."""
+    assert options.storage is not None
+    if not options.storage.strip():
+        raise UsageError("the option is empty", where="--storage", hint="give a model, or leave the option out")
+    read_model(find_model(options.storage))
+    if options.rootfs is None:
+        hint = "add `--rootfs debian`, or a directory or image of yours: that is what is on the disk"
+        raise UsageError("`--storage` needs `--rootfs`", hint=hint)
+    for name, reason in (
+        ("live", "a model counts on the virtual clock"),
+        ("root_as", "the kernel would need the driver of the disk built in"),
+        ("initrd", "Firstlight's initramfs loads the driver of the disk"),
+    ):
+        if getattr(options, name):
+            raise UsageError(f"`--{name.replace('_', '-')}` excludes `--storage`", hint=f"leave one out: {reason}")
+    if not architecture.has_disk_models:
+        raise UsageError(f"a guest of {architecture.name} cannot be booted with `--storage`", hint="leave it out")
 
 
 def _check_loader(options: RecordOptions, architecture: Architecture) -> None:

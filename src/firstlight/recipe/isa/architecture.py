@@ -136,6 +136,20 @@ class Architecture:
         }
     )
     """Of each of these modules a function that the kernel's own symbols have when it is built in."""
+    has_disk_models: bool = False
+    """Whether a root file system can be on a disk with a model (`--storage`)."""
+    disk_device: str = "/dev/vda"
+    """Block device of a disk with a model."""
+    disk_modules: tuple[str, ...] = ("virtio_pci", "virtio_blk", "ext4")
+    """Kernel modules for a root file system on it, without what they depend on."""
+    disk_signs: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "virtio_pci": "virtio_pci_probe",
+            "virtio_blk": "virtblk_probe",
+            "ext4": "ext4_fill_super",
+        }
+    )
+    """Of each of these modules a function that the kernel's own symbols have when it is built in."""
     marks: tuple[FunctionMark, ...] = KERNEL_MARKS
     """In the order of the boot. The plugin itself gives power on, decompression, kernel entry, the levels of
     initcalls, the first user instruction, `ready` and `panic`."""

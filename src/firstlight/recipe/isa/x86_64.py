@@ -29,6 +29,7 @@ X86_64 = Architecture(
     # What the kernel has built in is left out.
     pmem_modules=("nfit", "nd_pmem", "ext4"),
     built_in_signs=MappingProxyType({"nfit": "acpi_nfit_init", "nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}),
+    has_disk_models=True,
     kernel_format="bzImage",
     # Documentation/arch/x86/boot.rst of the kernel: the header's magic number.
     kernel_signs=((0x202, b"HdrS"),),

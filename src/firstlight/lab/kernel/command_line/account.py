@@ -29,8 +29,6 @@ class Evidence:
     """Parameters by module, of loaded and built-in ones, as the guest reported them."""
     loaded: frozenset[str] | None = None
     """Modules that were loaded when the guest reported; `None` when it reported nothing."""
-    by_helper: frozenset[str] = frozenset()
-    """Modules that Firstlight's helper loaded, which hands no parameters to them."""
     modules: Path | None = None
     """The kernel's `lib/modules/RELEASE`, where it is known."""
     readers: tuple[Reader, ...] = ()
@@ -141,9 +139,6 @@ def _module(name: str, evidence: Evidence) -> tuple[WordReader, str] | None:
         return WordReader.UNKNOWN, f"no report says whether the module {module} was loaded"
     if module not in evidence.loaded:
         return None
-    if module in evidence.by_helper:
-        why = f"Firstlight's helper loads the module {module}, without parameters, before the root is mounted"
-        return WordReader.NOBODY, why
     if takes is not None and parameter not in takes:
         return WordReader.NOBODY, f"the module {module} has no parameter {parameter}"
     return WordReader.MODULE, f"{module}, parameter {parameter}"
