@@ -1,7 +1,7 @@
 """Twelve captures of one machine whose kernel's clock begins anew early: equal treatment, and the true gap.
 
-Each capture is a boot of the same machine: the kernel's clock begins anew between two lines, at another value each time,
-as when the processor's own counter becomes its base. The truth is known: each capture's times are made from it.
+Each capture is a boot of the same machine: the kernel's clock begins anew between two lines, at another value in
+each, as when the processor's own counter becomes its base. The truth is known: each capture's times are made from it.
 """
 
 from __future__ import annotations

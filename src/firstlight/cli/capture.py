@@ -21,7 +21,8 @@ def capture(
         list[str] | None,
         typer.Argument(
             metavar="PORT | -- COMMAND",
-            help="A serial port, tcp://HOST:PORT, `pty`, or `-` for standard input; or a command whose output is read.",
+            help="A serial port, tcp://HOST:PORT, rfc2217://HOST:PORT, `pty`, or `-` for standard input; or a command "
+            "whose output is read.",
         ),
     ] = None,
     output: NewBundle = Path("board.boot"),
@@ -32,7 +33,10 @@ def capture(
     ready: Ready = None,
     mark: OwnMarks = None,
     baud: Annotated[
-        int, typer.Option("--baud", metavar="N", min=50, help="Rate of the serial port in bits per second.")
+        int,
+        typer.Option(
+            "--baud", metavar="N", min=50, help="Rate of the serial port, also behind RFC 2217, in bits per second."
+        ),
     ] = 115200,
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds until the capture ends in any case.")
@@ -53,6 +57,7 @@ def capture(
     Examples:
       firstlight capture /dev/ttyUSB0 --power 'relay on' --ready 'login: ' -o a.boot
       firstlight capture tcp://lab:4001 --ready 'login: ' --mark camera_up='camera [0-9] up' -o a.boot
+      firstlight capture rfc2217://lab:4001 --baud 115200 --ready 'login: ' -o a.boot
       firstlight capture --ready 'login: ' -o a.boot -- ssh lab picocom -q /dev/ttyUSB0
       firstlight capture --self-test
     """

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import attr
 import pexpect
-import serial
 from labgrid import target_factory
 from labgrid.driver.common import Driver
 from labgrid.driver.consoleexpectmixin import ConsoleExpectMixin
@@ -30,23 +29,6 @@ if TYPE_CHECKING:
     from firstlight.lab.capture.session import Console
 
 _LOOK_S = 0.1
-
-
-class _TelnetReader(StampingReader):
-    """Reads a port behind RFC 2217, whose bytes pyserial takes out of the telnet stream.
-
-    A stamp is late by pyserial's own thread; where the exporter offers it, `protocol: raw` is better.
-    """
-
-    def __init__(self, port: serial.SerialBase) -> None:
-        super().__init__(-1)
-        self._port = port
-
-    def _read(self) -> bytes | None:
-        try:
-            return self._port.read(max(1, self._port.in_waiting)) or None
-        except (serial.SerialException, OSError):
-            return b""
 
 
 @target_factory.reg_driver
@@ -77,12 +59,9 @@ class StampedSerialDriver(ConsoleExpectMixin, Driver, ConsoleProtocol):  # type:
             self._source = open_source(self.port.port, (), self.port.speed, writing=True)
         else:
             host, port = proxymanager.get_host_and_port(self.port)
-            if self.port.protocol == "raw":
-                self._source = open_source(f"tcp://{host}:{port}", (), self.port.speed)
-            else:
-                self._source, self._reader = _telnet(host, port, self.port.speed, self.timeout)
-                return
-        self._reader = StampingReader(self._source.descriptor)
+            scheme = "tcp" if self.port.protocol == "raw" else "rfc2217"
+            self._source = open_source(f"{scheme}://{host}:{port}", (), self.port.speed)
+        self._reader = self._source.reader()
 
     def on_deactivate(self) -> None:
         """Close the port."""
@@ -128,16 +107,6 @@ class StampedSerialDriver(ConsoleExpectMixin, Driver, ConsoleProtocol):  # type:
         assert self._source is not None
         self._source.write(data)
         return len(data)
-
-
-def _telnet(host: str, port: int, speed: int, timeout: float) -> tuple[Source, StampingReader]:
-    name = f"rfc2217://{host}:{port}"
-    try:
-        opened = serial.serial_for_url(f"{name}?ign_set_control&timeout={timeout}", baudrate=speed, timeout=0.2)
-    except serial.SerialException as error:
-        hint = "check that the exporter runs, and that no other program is connected"
-        raise LabError(f"cannot connect: {error}", where=name, hint=hint) from error
-    return Source(name, -1, speed, opened.close, writable=True, typed=opened.write), _TelnetReader(opened)
 
 
 class Status(enum.Enum):

@@ -15,7 +15,6 @@ from firstlight.frozen import StrictModel
 from firstlight.lab.board.board import Arm
 from firstlight.lab.board.loader import Loader
 from firstlight.lab.capture.power import Switch, command_switch, run_command
-from firstlight.lab.capture.reader import StampingReader
 from firstlight.lab.capture.self_test import StampError, stamp_error
 from firstlight.lab.capture.session import CaptureOutcome, Console, SessionOptions, capture_from
 from firstlight.lab.capture.source import open_source
@@ -28,7 +27,7 @@ class BoardFile(StrictModel):
 
     model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"), populate_by_name=True)
 
-    console: str = Field(min_length=1, description="a serial port, or `tcp://HOST:PORT`")
+    console: str = Field(min_length=1, description="a serial port, `tcp://HOST:PORT` or `rfc2217://HOST:PORT`")
     baud: int = Field(default=115200, ge=50, description="rate of the serial port, in bits per second")
     power_on: str = Field(min_length=1, description="shell command that switches the power on")
     power_off: str | None = Field(default=None, description="shell command that switches it off")
@@ -94,7 +93,7 @@ class PlainBoard:
                 attempts=file.attempts,
                 loader=None if file.loader is None else self._talk,
             )
-            return capture_from(source, StampingReader(source.descriptor), options, path, self._error, about)
+            return capture_from(source, source.reader(), options, path, self._error, about)
         finally:
             source.close()
 

@@ -6,6 +6,7 @@ import os
 import queue
 import select
 import threading
+from collections.abc import Callable
 
 from firstlight.lab.capture.file import now_ns
 
@@ -24,7 +25,12 @@ class StampingReader:
     It does nothing but read and stamp: files are written by the thread that takes the chunks.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, decode: Callable[[bytes], bytes] | None = None) -> None:
+        """A reader of a descriptor.
+
+        :param decode: takes what is not of the console out of what was read.
+        """
+        self._decode = decode
         self.chunks: queue.SimpleQueue[Chunk] = queue.SimpleQueue()
         self.priority: int | None = None
         """Its real-time priority; none where the system does not allow one."""
@@ -64,7 +70,10 @@ class StampingReader:
             content = self._read()
             if content is None:
                 continue
-            self.chunks.put((now_ns(), content))
+            time_ns = now_ns()
+            decoded = self._decode(content) if self._decode is not None and content else content
+            if decoded or not content:
+                self.chunks.put((time_ns, decoded))
             if not content:
                 return
 

@@ -98,7 +98,7 @@ def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
         error = None if options.command else stamp_error(options.baud, quick=True)
         switch = None if options.power is None else command_switch(options.power)
         session = SessionOptions(options.ready, options.timeout_s, switch, power_s=min(_POWER_S, options.timeout_s))
-        return capture_from(source, StampingReader(source.descriptor), session, path, error)
+        return capture_from(source, source.reader(), session, path, error)
     finally:
         source.close()
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from firstlight.errors import LabError, UsageError
+from firstlight.lab.capture.reader import StampingReader
+from firstlight.lab.capture.telnet import Telnet, escaped, opening
 
 _CONNECT_S = 10.0
 _END_S = 5.0
@@ -34,6 +36,12 @@ class Source:
     writable: bool = False
     typed: Callable[[bytes], object] | None = None
     """Writes bytes, where no descriptor does."""
+    decode: Callable[[bytes], bytes] | None = None
+    """Takes what is not of the console out of what was read."""
+
+    def reader(self) -> StampingReader:
+        """A reader of this console, which has not started."""
+        return StampingReader(self.descriptor, self.decode)
 
     def write(self, content: bytes) -> None:
         """Write to the console.
@@ -41,7 +49,11 @@ class Source:
         :raises LabError: when it is read-only, or the connection ended.
         """
         if not self.writable:
-            raise LabError("this console can only be read", where=self.name, hint="use a port or `tcp://HOST:PORT`")
+            raise LabError(
+                "this console can only be read",
+                where=self.name,
+                hint="use a port, `tcp://HOST:PORT` or `rfc2217://HOST:PORT`",
+            )
         try:
             if self.typed is not None:
                 self.typed(content)
@@ -55,9 +67,10 @@ class Source:
 def open_source(name: str, command: Sequence[str], baud: int, *, writing: bool = False) -> Source:
     """Open a console.
 
-    :param name: a serial port, `tcp://HOST:PORT`, `pty`, or `-` for standard input; empty with a command.
+    :param name: a serial port, `tcp://HOST:PORT`, `rfc2217://HOST:PORT`, `pty`, or `-` for standard input; empty with a
+        command.
     :param command: a command whose output is the console.
-    :param baud: the rate of a serial port, in bits per second.
+    :param baud: the rate of a serial port, also of one behind RFC 2217, in bits per second.
     :param writing: open a serial port for writing, too.
     :raises UsageError: for an invalid rate or address.
     :raises LabError: when it cannot be opened.
@@ -70,6 +83,8 @@ def open_source(name: str, command: Sequence[str], baud: int, *, writing: bool =
         return _of_pty(baud)
     if name.startswith("tcp://"):
         return _of_tcp(name)
+    if name.startswith("rfc2217://"):
+        return _of_telnet(name, baud)
     return _of_port(name, baud, writing)
 
 
@@ -115,13 +130,30 @@ def _of_pty(baud: int) -> Source:
 
 
 def _of_tcp(name: str) -> Source:
+    connection = _connected(name)
+    return Source(name, connection.fileno(), None, connection.close, writable=True)
+
+
+def _of_telnet(name: str, baud: int) -> Source:
+    connection = _connected(name)
+    telnet = Telnet(connection.sendall)
+    try:
+        connection.sendall(opening(baud))
+    except OSError as error:
+        connection.close()
+        raise LabError(f"the connection ended: {error.strerror}", where=name) from error
+    return Source(name, connection.fileno(), None, connection.close, writable=True, decode=telnet.decode,
+                  typed=lambda content: connection.sendall(escaped(content)))  # fmt: skip
+
+
+def _connected(name: str) -> socket.socket:
     try:
         parts = urlsplit(name)
         host, port = parts.hostname, parts.port
     except ValueError:
         host, port = None, None
     if host is None or port is None:
-        raise UsageError(f"no host and port: `{name}`", hint="such as `tcp://lab:4001`")
+        raise UsageError(f"no host and port: `{name}`", hint="such as `tcp://lab:4001` or `rfc2217://lab:4001`")
     try:
         connection = socket.create_connection((host, port), timeout=_CONNECT_S)
     except OSError as error:
@@ -129,7 +161,7 @@ def _of_tcp(name: str) -> Source:
         raise LabError(f"cannot connect: {error.strerror or error}", where=name, hint=hint) from error
     connection.setblocking(True)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return Source(name, connection.fileno(), None, connection.close, writable=True)
+    return connection
 
 
 def _of_port(name: str, baud: int, writing: bool) -> Source:
@@ -142,7 +174,7 @@ def _of_port(name: str, baud: int, writing: bool) -> Source:
         hint = "`sudo usermod -a -G dialout $USER`, and log in again"
         raise LabError("no permission to read the port", where=name, hint=hint) from error
     except FileNotFoundError as error:
-        hint = "`ls /dev/serial/by-id` lists the ports; `tcp://HOST:PORT`, `pty`, `-` and `-- COMMAND` work as well"
+        hint = "`ls /dev/serial/by-id` lists the ports; `tcp://HOST:PORT`, `rfc2217://HOST:PORT` and `pty` work as well"
         raise LabError("there is no such port", where=name, hint=hint) from error
     except OSError as error:
         hint = "check that no other program has the port open"
