@@ -13,6 +13,12 @@ OTHER_QEMU = os.environ.get("FIRSTLIGHT_OTHER_QEMU") or (str(BUILT_QEMU) if BUIL
 """A second QEMU, such as one of version 10, if there is one."""
 
 
+def other_qemu(program: str) -> Path | None:
+    """The program of the second QEMU for another architecture, such as `qemu-system-aarch64`, if it is there."""
+    found = None if OTHER_QEMU is None else Path(OTHER_QEMU).with_name(program)
+    return found if found is not None and found.exists() else None
+
+
 def with_other_input(bundle: Path, name: str, folder: Path) -> Path:
     """A copy of a bundle whose manifest has another digest for an input."""
     changed = folder / "changed.boot"

@@ -53,6 +53,7 @@ OTHER_CHOICES: dict[str, Any] = {
     "dtb": Path("bo ard.dtb"),
     "memory": "1G",
     "cpu": "EPYC-v1",
+    "cpus": 2,
     "machine": "pc-q35-8.0",
     "shift": 3,
     "seed": 7,

@@ -30,13 +30,13 @@ def test_disks_are_attached_in_their_order_and_never_written_to(tmp_path: Path) 
     assert f"mem-path={tmp_path}/a,,b" in words[1]
     assert words[3] == "nvdimm,id=nvdimm1,memdev=disk1"
     assert "share=off" in words[1]
-    validate_options(words, X86_64, live=False)
+    validate_options(words, live=False)
 
 
 def test_only_the_preparing_boot_writes_and_no_recording_may(tmp_path: Path) -> None:
     words = attach([blank(tmp_path / "a", 2 * MIB)], keep=True)
     with pytest.raises(UsageError, match="breaks exactness"):
-        validate_options(words, X86_64, live=False)
+        validate_options(words, live=False)
 
 
 def test_both_copies_of_a_partition_table_say_the_same_and_have_right_checksums(tmp_path: Path) -> None:

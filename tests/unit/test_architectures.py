@@ -23,6 +23,7 @@ from firstlight.lab.kernel.image_header import Head, NotBootableError
 from firstlight.lab.kernel.kernel import architecture_of_kernel, open_kernel
 from firstlight.lab.qemu.command_line import RunFiles, kernel_command_line, qemu_arguments, write_plugin_config
 from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_firmware
+from firstlight.lab.qemu.processors import require_repeatable
 from firstlight.lab.run.validate_options import check_choices
 from firstlight.recipe import isa
 from firstlight.recipe.choices import Choices
@@ -120,7 +121,7 @@ ARCHITECTURE = dataclasses.replace(
     cpu="other-v1", live_cpu="other", versioned_machine=r"virt-\\d+\\.\\d+", console_device="ttyOTHER0",
     report_device="ttyOTHER1", kernel_format="other image", kernel_signs=((0, b"OTHER"),), elf_machine=0x4242,
     kernel_image="arch/other/boot/Image", library_folder="other-linux-gnu", loader="ld-other.so.1",
-    several_processors="two of them race", marks=(FunctionMark(Mark.KERNEL_START, ("start_other",)),),
+    several_processors="lets two of them race", marks=(FunctionMark(Mark.KERNEL_START, ("start_other",)),),
     small_machines=MappingProxyType({}), firmware_files=("other.bin",),
 )
 """
@@ -206,8 +207,10 @@ def test_its_guests_get_its_machine_and_its_marks(other: isa.Architecture, kerne
 
 
 def test_its_rules_of_exactness_are_its_own(other: isa.Architecture) -> None:
-    with pytest.raises(UsageError, match="two of them race"):
-        check_choices(RecordOptions(Path("a.boot"), qemu_options=("-smp", "2")), other)
+    qemu = Qemu(Path("/opt/qemu"), (9, 2, 0), "QEMU 9.2", True, True, ())
+    with pytest.raises(UsageError, match=r"other lets two of them race, and this is QEMU 9\.2\.0"):
+        require_repeatable(2, qemu, other)
+    require_repeatable(1, qemu, other)
 
 
 def test_a_recipe_of_no_known_architecture_is_invalid(other: isa.Architecture) -> None:

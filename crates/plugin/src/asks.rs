@@ -130,6 +130,13 @@ impl<I: Isa> Asks<I> {
         })
     }
 
+    /// Another processor goes on.
+    pub fn turn(&mut self, to: u32) {
+        self.registers = self.registers.and_then(|registers| registers.on(self.cpu, to));
+        self.mapped = None;
+        self.cpu = to;
+    }
+
     /// Whether something is asked where this function begins.
     pub fn concerns(&self, function: u32) -> bool {
         self.by_function.contains_key(&function)

@@ -61,6 +61,8 @@ enum Source {
 pub struct Clock {
     source: Source,
     shift: u8,
+    /// The processor whose parts are read.
+    number: u32,
     raw: Option<extern "C" fn() -> i64>,
     nanoseconds: Option<extern "C" fn(c_int) -> i64>,
 }
@@ -73,7 +75,7 @@ impl Clock {
     /// What this QEMU lacks for it.
     pub fn icount(cpu: u32, shift: u8) -> Result<Self, &'static str> {
         let missing = "QEMU's instruction counter is not visible to plugins";
-        let mut clock = Self::with(Source::Counted(std::ptr::null()), shift);
+        let mut clock = Self { number: cpu, ..Self::with(Source::Counted(std::ptr::null()), shift) };
         symbol(c"qemu_get_cpu").ok_or(missing)?;
         let timers = symbol(c"timers_state").ok_or(missing)?.cast_const().cast();
         if clock.raw.is_none() || clock.nanoseconds.is_none() {
@@ -109,7 +111,22 @@ impl Clock {
         let raw = symbol(c"icount_get_raw").map(|address| unsafe { std::mem::transmute::<*mut c_void, _>(address) });
         let nanoseconds =
             symbol(c"qemu_clock_get_ns").map(|address| unsafe { std::mem::transmute::<*mut c_void, _>(address) });
-        Self { source, shift, raw, nanoseconds }
+        Self { source, shift, number: 0, raw, nanoseconds }
+    }
+
+    /// Another processor goes on: its parts stand at the same places of its object, and those of the one before are at rest.
+    /// Whether they are.
+    pub fn turn(&mut self, to: u32) -> bool {
+        let from = std::mem::replace(&mut self.number, to);
+        let Source::Icount(parts) = &mut self.source else { return true };
+        let Some((from, to)) = firstlight_qemu::cpu(from).zip(firstlight_qemu::cpu(to)) else { return false };
+        // SAFETY: as for `block_end`.
+        let rests = unsafe { *parts.budget == *parts.extra + i64::from(*parts.decrementer) };
+        let distance = (to as isize).wrapping_sub(from as isize);
+        parts.budget = parts.budget.wrapping_byte_offset(distance);
+        parts.extra = parts.extra.wrapping_byte_offset(distance);
+        parts.decrementer = parts.decrementer.wrapping_byte_offset(distance);
+        rests
     }
 
     /// Instructions executed up to the end of the running block (or, counted, up to and with the running instruction).

@@ -24,6 +24,8 @@ pub enum ConfigError {
     NoProgram(PathBuf),
     #[error("{0}")]
     Clock(&'static str),
+    #[error("several processors cannot be counted instruction by instruction")]
+    Counted,
     #[error("{0}")]
     Asks(String),
 }
@@ -53,6 +55,10 @@ pub enum ClockChoice {
     Counted,
 }
 
+fn one() -> u32 {
+    1
+}
+
 /// The whole configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,6 +72,9 @@ pub struct Config {
     pub virtual_limit_ns: Option<u64>,
     pub marks: Vec<MarkAt>,
     pub clock: ClockChoice,
+    /// How many processors the guest has.
+    #[serde(default = "one")]
+    pub cpus: u32,
     #[serde(default)]
     pub user_functions: bool,
     /// What runs before the kernel's image, where a boot loader starts it.

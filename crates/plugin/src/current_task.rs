@@ -10,8 +10,10 @@ const POINTER_BYTES: u64 = 8;
 pub enum CurrentTask {
     /// By the kernel's pointer to it.
     Pointer {
-        /// Where the offset of the processor's area is kept.
+        /// Where the offsets of the processors' areas are kept.
         per_cpu_offset: u64,
+        /// The processor.
+        cpu: u32,
         /// The pointer's place in that area.
         current: u64,
     },
@@ -26,7 +28,8 @@ impl CurrentTask {
             return Some(Self::Switched(None));
         }
         Some(Self::Pointer {
-            per_cpu_offset: symbols.address("__per_cpu_offset")?.wrapping_add(u64::from(cpu) * POINTER_BYTES),
+            per_cpu_offset: symbols.address("__per_cpu_offset")?,
+            cpu,
             current: I::CURRENT_TASK.iter().find_map(|name| symbols.address(name))?,
         })
     }
@@ -34,8 +37,18 @@ impl CurrentTask {
     /// The address of the running task's `task_struct`; `word` reads the kernel's memory.
     pub fn address(&self, word: impl Fn(u64) -> Option<u64>) -> Option<u64> {
         match *self {
-            Self::Pointer { per_cpu_offset, current } => word(word(per_cpu_offset)?.wrapping_add(current)),
+            Self::Pointer { per_cpu_offset, cpu, current } => {
+                word(word(per_cpu_offset.wrapping_add(u64::from(cpu) * POINTER_BYTES))?.wrapping_add(current))
+            }
             Self::Switched(task) => task,
+        }
+    }
+
+    /// Another processor goes on; `running` is the task that was switched to there last.
+    pub fn turn(&mut self, to: u32, running: Option<u64>) {
+        match self {
+            Self::Pointer { cpu, .. } => *cpu = to,
+            Self::Switched(task) => *task = running,
         }
     }
 

@@ -55,6 +55,12 @@ impl<I: Isa> TaskNames<I> {
         })
     }
 
+    /// Another processor goes on, with its memory.
+    pub fn turn(&mut self, to: u32, memory: Mapped<I>, running: Option<u64>) {
+        self.memory = memory;
+        self.current.iter_mut().for_each(|current| current.turn(to, running));
+    }
+
     /// The running task's address; the kernel's address space must be the current one.
     pub fn running(&self) -> Option<u64> {
         self.current?.address(|at| self.memory.word(at))

@@ -3,8 +3,8 @@
 
 use crate::api::Block;
 use crate::config::{Config, ConfigError};
-use crate::session::{Session, CPU};
-use crate::shared::{keep, session};
+use crate::session::Session;
+use crate::shared::{keep, recording};
 use crate::status::{Status, StatusFile};
 use crate::translate;
 use firstlight_isa::{Aarch64, Isa, Riscv64, X86_64};
@@ -65,7 +65,8 @@ fn install<I: Isa>(id: u64, config: Config) -> Result<(), (StatusFile, ConfigErr
 }
 
 extern "C" fn on_translation<I: Isa>(_id: u64, block: *mut Block) {
-    if let Some(session) = session::<I>(CPU) {
+    if let Some(session) = recording::<I>() {
+        session.turn_of_translation();
         if let Some(equal) = session.clock.at_translation() {
             // Where a loader polls, QEMU cuts blocks at other places when the host interrupts it: how many are translated says
             // nothing of the boot.
@@ -78,7 +79,7 @@ extern "C" fn on_translation<I: Isa>(_id: u64, block: *mut Block) {
 }
 
 extern "C" fn on_exit<I: Isa>(_id: u64, _data: *mut c_void) {
-    if let Some(session) = session::<I>(CPU) {
+    if let Some(session) = recording::<I>() {
         session.stop();
     }
 }

@@ -1,6 +1,6 @@
 //! The QEMU TCG plugin: follows a guest's control flow from outside and writes its profile.
 //!
-//! QEMU calls it on one thread (one virtual CPU); it speaks to the rest of Firstlight by files only
+//! QEMU calls it on one thread, on which virtual processors take turns; it speaks to the rest of Firstlight by files only
 //! (`docs/reference/formats/plugin.md`). Unsafe code is confined to [`api`], [`clock`],
 //! [`install`], [`prefetch`] and [`shared`].
 
@@ -27,5 +27,6 @@ mod session;
 mod shared;
 mod status;
 mod translate;
+mod turn;
 mod types;
 mod user_code;

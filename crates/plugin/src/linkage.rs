@@ -17,6 +17,12 @@ pub struct Linkage {
 }
 
 impl Linkage {
+    /// It is the turn of this processor, after that of another: what was found there is found here, too.
+    pub fn goes_on(&mut self, cpu: u32, other: u32, before: &Self) {
+        self.registers = self.registers.or_else(|| before.registers.and_then(|found| found.on(other, cpu)));
+        self.first = self.first.or(before.first);
+    }
+
     /// The task that runs.
     pub fn running(&self) -> Option<u64> {
         self.running

@@ -112,6 +112,21 @@ impl<I: Isa> Processes<I> {
         self.image = Some(image);
     }
 
+    /// Another processor goes on; `running` is the task that was switched to there last.
+    pub fn turn(&mut self, to: u32, running: Option<u64>) {
+        self.current.turn(to, running);
+        if let Some(code) = &mut self.code {
+            code.turn(to, running);
+        }
+        if let Some(eyes) = &mut self.eyes {
+            match eyes.registers.on(self.cpu, to) {
+                Some(registers) => eyes.registers = registers,
+                None => self.eyes = None,
+            }
+        }
+        self.cpu = to;
+    }
+
     /// A switch gave the processor to this task.
     pub fn switched(&mut self, task: u64) {
         self.current.switched(task);

@@ -19,7 +19,9 @@ use firstlight_profile::recording::State;
 use firstlight_profile::symbols::{class_in_module, Extent};
 use firstlight_profile::tracker::{Identity, Request, Watch};
 use firstlight_profile::{SymbolTable, Tracker};
+use firstlight_qemu::Turns;
 use firstlight_schema::{Mark, MarkSource};
+use rustc_hash::FxHashMap;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -36,12 +38,19 @@ const COPY_SHARE: u32 = 500;
 const PHASE_COPY_SHARE: u32 = 300;
 const EVENTS_BETWEEN_TICKS: u32 = 1 << 16;
 
-/// The virtual processor that is recorded: exact recordings have one.
-pub const CPU: u32 = 0;
+/// The processor that starts the machine.
+const FIRST_CPU: u32 = 0;
 
 /// Everything the callbacks work on.
 pub struct Session<I: Isa> {
     pub api: Api,
+    /// How many processors the guest has, and whose turn it is.
+    pub cpus: u32,
+    pub cpu: u32,
+    /// Nothing before the first block, and for one processor.
+    pub turns: Option<Turns>,
+    /// How often each function's first instruction was executed, where several processors do.
+    pub entries: Vec<u64>,
     pub clock: Clock,
     pub symbols: SymbolTable<I>,
     pub tracker: Tracker<I>,
@@ -59,6 +68,8 @@ pub struct Session<I: Isa> {
     pub console_registers: Option<u64>,
     /// What is known of calls by a link register.
     pub linkage: Linkage,
+    /// The same of the other processors.
+    pub linkages: FxHashMap<u32, Linkage>,
     /// Addresses of blocks that follow an `out`.
     pub after_out: HashSet<u64>,
     /// What the kernel has reached, so far.
@@ -128,6 +139,11 @@ impl<I: Isa> Session<I> {
                 parts: config.parts.clone(),
                 console_registers: config.console_registers,
                 linkage: Linkage::default(),
+                linkages: FxHashMap::default(),
+                cpus: config.cpus,
+                cpu: FIRST_CPU,
+                turns: None,
+                entries: if config.cpus > 1 { vec![0; symbols.functions().len()] } else { Vec::new() },
                 ready_by_mark: config.ready.nop,
                 api,
                 clock,
@@ -157,9 +173,10 @@ impl<I: Isa> Session<I> {
             });
         }
         let pattern = config.ready.console.as_deref().map(regex::Regex::new).transpose()?;
-        let api = Api::load(CPU, symbols.functions().len()).map_err(ConfigError::NoFunction)?;
+        let api = Api::load(FIRST_CPU, symbols.functions().len()).map_err(ConfigError::NoFunction)?;
         let clock = match config.clock {
-            ClockChoice::Auto => Clock::icount(CPU, config.icount_shift).map_err(ConfigError::Clock)?,
+            ClockChoice::Counted if config.cpus > 1 => return Err(ConfigError::Counted),
+            ClockChoice::Auto => Clock::icount(FIRST_CPU, config.icount_shift).map_err(ConfigError::Clock)?,
             ClockChoice::Counted => Clock::counted(config.icount_shift),
         };
         let marks = config.marks.iter().map(|at| (at.mark.clone(), at.function.clone())).collect();
@@ -168,7 +185,7 @@ impl<I: Isa> Session<I> {
             Watch { marks, ready: config.ready.function.clone(), icount_shift: config.icount_shift },
         );
         let console = Console::new(config.console.as_deref(), pattern);
-        let asks = config.asks.as_ref().map(|asked| Asks::new(CPU, asked, &symbols)).transpose();
+        let asks = config.asks.as_ref().map(|asked| Asks::new(FIRST_CPU, asked, &symbols)).transpose();
         let program = |path: &PathBuf| {
             LoaderCode::read(firstlight_qemu::read(path)?).ok_or_else(|| ConfigError::NoProgram(path.clone()))
         };
@@ -185,7 +202,7 @@ impl<I: Isa> Session<I> {
         if wants_code {
             tracker.follow_user_code();
         }
-        Processes::new(CPU, symbols, wants_code).map_err(|missing| tracker.processes_missing(missing)).ok()
+        Processes::new(FIRST_CPU, symbols, wants_code).map_err(|missing| tracker.processes_missing(missing)).ok()
     }
 
     /// The kernel's image was found in memory.
@@ -330,9 +347,24 @@ impl<I: Isa> Session<I> {
     // Found once: to be asked when there is a processor.
     pub fn mapped(&mut self) -> Option<Mapped<I>> {
         if self.mapped.is_none() {
-            self.mapped = Mapped::find(CPU);
+            self.mapped = Mapped::find(self.cpu);
         }
         self.mapped
+    }
+
+    /// Another processor goes on: its memory is looked at, as it has it mapped.
+    pub fn turn_of_memory(&mut self) {
+        let running = self.linkage.running();
+        self.mapped = Mapped::find(self.cpu);
+        if let (Some(Some(names)), Some(mapped)) = (&mut self.names, self.mapped) {
+            names.turn(self.cpu, mapped, running);
+        }
+        if let Some(processes) = &mut self.processes {
+            processes.turn(self.cpu, running);
+        }
+        if let Some(asks) = &mut self.asks {
+            asks.turn(self.cpu);
+        }
     }
 
     /// The code at an address outside the kernel's image, when it is about to be executed for the first time.
@@ -383,7 +415,7 @@ impl<I: Isa> Session<I> {
 
     fn names(&mut self) -> Option<&mut TaskNames<I>> {
         let mapped = self.mapped()?;
-        self.names.get_or_insert_with(|| TaskNames::find(mapped, CPU, &self.symbols)).as_mut()
+        self.names.get_or_insert_with(|| TaskNames::find(mapped, self.cpu, &self.symbols)).as_mut()
     }
 
     /// After a switch of stacks: the kernel's `current` is still the task that was left.
@@ -521,7 +553,8 @@ impl<I: Isa> Session<I> {
     }
 
     fn write(&mut self, state: State, now: u64) -> Result<(), String> {
-        let mut snapshot = self.tracker.snapshot(state, self.api.entered(), now);
+        let entered = if self.cpus > 1 { self.entries.as_slice() } else { self.api.entered() };
+        let mut snapshot = self.tracker.snapshot(state, entered, now);
         snapshot.plugin_api = self.api.version.unsigned_abs();
         snapshot.clock = if self.clock.is_counted() { "counted" } else { "icount" };
         snapshot.icount_shift = self.config.icount_shift;

@@ -4,13 +4,13 @@
 //! function's number in the upper bits, and how many instructions of the block follow the event in the lower sixteen.
 #![allow(unsafe_code)]
 
-use crate::session::{Session, CPU};
+use crate::session::Session;
 use firstlight_isa::Isa;
 use firstlight_profile::tracker::UNKNOWN;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-// The recording of the one virtual processor, a `Session` of the architecture that `keep` was called with. QEMU calls back
+// The recording, a `Session` of the architecture that `keep` was called with. QEMU calls back
 // with no pointer of the plugin's own at a translation, so this is the one thing that is global.
 static SESSION: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -19,16 +19,20 @@ pub fn keep<I: Isa>(session: Session<I>) {
     SESSION.store(Box::into_raw(Box::new(session)).cast(), Ordering::Relaxed);
 }
 
-/// The recording of this processor, unless it is over. `I` is the architecture that [`keep`] was called with.
+/// The recording, unless it is over. `I` is the architecture that [`keep`] was called with.
 #[inline]
-pub fn session<I: Isa>(cpu: u32) -> Option<&'static mut Session<I>> {
+pub fn recording<I: Isa>() -> Option<&'static mut Session<I>> {
     let session: *mut Session<I> = SESSION.load(Ordering::Relaxed).cast();
-    if cpu != CPU {
-        return None;
-    }
-    // SAFETY: null, or from `keep` for the same architecture and never freed. QEMU runs one virtual processor on one thread
+    // SAFETY: null, or from `keep` for the same architecture and never freed. QEMU runs all virtual processors on one thread
     // and calls the exit callback when that thread has stopped: no two callbacks run at a time, and none keeps the reference.
     unsafe { session.as_mut() }.filter(|session| !session.frozen)
+}
+
+/// The same at an event. Whose it is shows before, where the guest has several processors: what QEMU says does not
+/// ([`firstlight_qemu::Turns`]).
+#[inline]
+pub fn session<I: Isa>(_cpu: u32) -> Option<&'static mut Session<I>> {
+    recording()
 }
 
 /// Packs a callback's data.

@@ -9,7 +9,7 @@ use crate::callbacks::{
 };
 use crate::linked;
 use crate::loader;
-use crate::session::{Loaded, Progress, Session, CPU};
+use crate::session::{Loaded, Progress, Session};
 use crate::shared::{pack, pack_both};
 use firstlight_isa::{Class, Flow, Isa, Linked};
 use firstlight_profile::code::{Memory as _, Shape};
@@ -32,6 +32,8 @@ struct Code {
 pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
     let address = session.api.address(block);
     let length = executed(session, block);
+    // Before all else: what comes is the other processor's.
+    session.watch_turns(block, length);
     if session.clock.is_counted() {
         session.clock.count_at(session.api.counted());
         for index in 0..length {
@@ -45,7 +47,7 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
                 if !session.clock.is_ready() {
                     return session.fail("QEMU's instruction counter was not found");
                 }
-                if !session.linkage.find(CPU, linked) {
+                if !session.linkage.find(session.cpu, linked) {
                     return session.fail("QEMU does not show the guest's registers");
                 }
             }
@@ -96,7 +98,7 @@ fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, add
             }
         }
     }
-    let is_visible = session.clock.is_ready() && session.linkage.find(CPU, linked);
+    let is_visible = session.clock.is_ready() && session.linkage.find(session.cpu, linked);
     if let Some(mapped) = session.low_code(address).filter(|_| is_visible) {
         return kernel(session, &Code { block, address, mapped, length });
     }
@@ -268,7 +270,7 @@ fn entries<I: Isa>(session: &Session<I>, code: &Code, found: Option<(u32, Extent
         let (instruction, address) = at(index);
         let Some(function) = session.symbols.starting(address) else { continue };
         let class = session.symbols.functions().get(function as usize).map_or(Class::Plain, |symbol| symbol.class);
-        session.api.count_entry(instruction, function);
+        session.count_entry(instruction, function);
         let callback = match class {
             Class::Cold | Class::Stub => continue,
             Class::Plain if index == 0 && session.is_asked(function) => on_asked::<I>,

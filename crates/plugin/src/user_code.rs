@@ -109,6 +109,12 @@ impl UserCode {
         (self.process, self.last) = (None, None);
     }
 
+    /// Another processor goes on.
+    pub fn turn(&mut self, to: u32, running: Option<u64>) {
+        self.current.turn(to, running);
+        self.forget();
+    }
+
     /// A switch gave the processor to this task.
     pub fn switched(&mut self, task: u64) {
         self.current.switched(task);

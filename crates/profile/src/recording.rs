@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const MAGIC: &[u8; 6] = b"FLPROF";
 // After the version byte: one zstd frame of what the second has as it is.
-const PACKED: u8 = 11;
-pub(crate) const PLAIN: u8 = 12;
+const PACKED: u8 = 13;
+pub(crate) const PLAIN: u8 = 14;
 // A profile is a few megabytes; a file that claims more than this is not one.
 const LARGEST_BYTES: usize = 1 << 30;
 
@@ -134,6 +134,8 @@ pub struct Counts {
     pub collapses: u64,
     /// Returns of functions that had dropped their own return address, and returned by their caller's.
     pub discarded_addresses: u64,
+    /// Turns of processors, from the kernel's first instruction on.
+    pub turns: u64,
 }
 
 /// What a function of the symbol table is to the tracker.
@@ -172,14 +174,14 @@ pub struct FunctionCheck {
     pub is_initcall: bool,
 }
 
-/// One stretch in which a task had the processor, interrupts included.
+/// One stretch in which a task had a processor, and that its turn; interrupts included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
     /// The task, numbered as they first ran.
     pub task: u32,
     /// The switch to it.
     pub start: Instant,
-    /// The switch away from it, or the freeze.
+    /// The switch away from it, the turn of another processor, or the freeze.
     pub end: Instant,
     /// Its instructions.
     pub spent: Spent,
@@ -187,6 +189,8 @@ pub struct Run {
     pub node: Option<NodeId>,
     /// The task's state when it left the processor, where it could be read: 0 for one that could have gone on.
     pub state: Option<u32>,
+    /// The processor that it was on.
+    pub cpu: u32,
 }
 
 /// A name that a task had from an instant on.
@@ -211,6 +215,8 @@ pub struct Running {
     pub user: Vec<Option<Instant>>,
     /// For every task, by its number: where its `task_struct` lies, if that was read.
     pub addresses: Vec<Option<u64>>,
+    /// The tasks in which further processors idle, each the one that its processor began with.
+    pub idle: Vec<u32>,
     /// Switches at which the kernel's own pointer to the running task named the one that the recorder held for it.
     pub confirmed: u64,
     /// Switches at which it named another.
@@ -346,6 +352,7 @@ impl Recording {
         let context = |node: NodeId| (node as usize) < self.nodes.len();
         let ran = self.running.runs.iter().all(|run| (run.task as usize) < tasks && run.node.is_none_or(context))
             && self.running.addresses.len() == tasks
+            && self.running.idle.iter().all(|task| (*task as usize) < tasks)
             && self.processes.is_consistent(tasks);
         let (code, images) = (&self.processes.code, self.processes.images.len());
         let ran = ran

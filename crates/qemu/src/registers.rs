@@ -75,6 +75,13 @@ impl Registers {
         Some(Self { array: unsafe { cpu.cast::<u64>().cast_const().add(place) }, number: wanted.len() })
     }
 
+    /// The registers of another processor: they stand at the same place of its object.
+    pub fn on(&self, own: u32, other: u32) -> Option<Self> {
+        let (own, other) = (cpu(own)?.cast::<u8>(), cpu(other)?.cast::<u8>());
+        let place = self.array.cast::<u8>() as usize - own as usize;
+        Some(Self { array: other.cast_const().wrapping_add(place).cast(), number: self.number })
+    }
+
     /// A register, by its place in the array; to be asked at the first instruction of a block.
     #[inline]
     pub fn get(&self, place: usize) -> u64 {

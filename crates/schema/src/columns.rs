@@ -112,7 +112,7 @@ pub const TABLES: [(&str, &[ColumnSchema]); 23] = [
         "runs",
         columns![
             thread: int, start_ns: int, end_ns: int, instructions: int, idle_ns: int, user_instructions: maybe_int,
-            interrupt_instructions: maybe_int, state: maybe_int, node: maybe_int
+            interrupt_instructions: maybe_int, state: maybe_int, node: maybe_int, cpu: maybe_int
         ],
     ),
     (

@@ -36,6 +36,7 @@ def record(
     append: str = "",
     memory: str | None = None,
     cpu: str | None = None,
+    cpus: int = 1,
     machine: str | None = None,
     shift: int = 0,
     seed: int = 1,
@@ -65,6 +66,7 @@ def record(
     :param append: parameters added to the kernel's command line.
     :param memory: the guest's memory, such as `512M`.
     :param cpu: a named CPU model of QEMU.
+    :param cpus: processors of the guest; in exact mode they take turns on one virtual time line.
     :param machine: a versioned machine type of QEMU.
     :param shift: one instruction takes 2^shift ns of virtual time; from 0 to 10.
     :param seed: of the random numbers that QEMU hands to the guest.
@@ -92,7 +94,7 @@ def record(
             output=Path(output), force=force, kernel=as_path(kernel), initrd=as_path(initrd),
             rootfs=None if rootfs is None else os.fspath(rootfs), root_as=root_as, storage=storage,
             overlay=as_path(overlay), initramfs_files=as_path(initramfs_files), guest_commands=tuple(guest_commands),
-            append=append, memory=memory, cpu=cpu, machine=machine, shift=shift, seed=seed, ready=ready,
+            append=append, memory=memory, cpu=cpu, cpus=cpus, machine=machine, shift=shift, seed=seed, ready=ready,
             profile=profile, user_functions=user_functions, symbols=as_path(symbols), live=live,
             timeout_wall_s=timeout_wall_s, timeout_virtual_s=timeout_virtual_s, qemu=as_path(qemu),
             qemu_options=tuple(qemu_options),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from firstlight.recipe.recipe import Recipe
+
 if TYPE_CHECKING:
     from firstlight.bundle.boot import Boot
 
@@ -22,13 +24,26 @@ def features_left_out(boot: Boot) -> list[str]:
 
 
 def cpu_text(boot: Boot) -> str | None:
-    """The processor, with how much of its model QEMU left out.
+    """The processor, with how much of its model QEMU left out, and how many there are where there are several.
 
     >>> import firstlight
     >>> cpu_text(firstlight.open(bundle))
     'Nehalem'
     """
-    cpu, lacking = boot.manifest.recipe_text("cpu"), features_left_out(boot)
-    if cpu is None or not lacking:
-        return cpu
-    return f"{cpu} without {len(lacking)} features that QEMU cannot emulate ({' '.join(lacking)})"
+    cpu, lacking, cpus = boot.manifest.recipe_text("cpu"), features_left_out(boot), processors(boot)
+    if cpu is None:
+        return None
+    several = "" if cpus == 1 else f"{cpus} of "
+    without = f" without {len(lacking)} features that QEMU cannot emulate ({' '.join(lacking)})" if lacking else ""
+    return f"{several}{cpu}{without}"
+
+
+def processors(boot: Boot) -> int:
+    """How many processors the emulated machine had; 1 where nothing says it.
+
+    >>> import firstlight
+    >>> processors(firstlight.open(bundle))
+    1
+    """
+    recipe = boot.manifest.recipe
+    return recipe.chosen.cpus if isinstance(recipe, Recipe) else 1

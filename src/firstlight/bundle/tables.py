@@ -57,7 +57,7 @@ SCHEMAS: dict[str, dict[str, pl.DataType]] = {
     "thread_names": columns("thread:int time_ns:int name"),
     "runs": columns(
         "thread:int start_ns:int end_ns:int instructions:int idle_ns:int user_instructions:int "
-        "interrupt_instructions:int state:int node:int"
+        "interrupt_instructions:int state:int node:int cpu:int"
     ),
     "processes": columns(
         "process:int pid:int parent:int name image arguments cgroup start_ns:int end_ns:int status:int threads:int "
@@ -82,7 +82,7 @@ ADDED_COLUMNS: dict[str, tuple[str, ...]] = {
     "spans": ("duration_ns", "grade", "reason", "source", "attributes"),
     "log": ("host_ns", "level", "caller", "channel"),
     "threads": ("pid", "process", "user_instructions", "interrupt_instructions"),
-    "runs": ("user_instructions", "interrupt_instructions", "state", "node"),
+    "runs": ("user_instructions", "interrupt_instructions", "state", "node", "cpu"),
     "system_calls": ("user_function",),
 }
 

@@ -98,6 +98,9 @@ def record(
         ),
     ] = None,
     cpu: Annotated[str | None, typer.Option(metavar="MODEL", help="CPU model, by its QEMU name.")] = None,
+    cpus: Annotated[
+        int, typer.Option(metavar="N", min=1, max=64, help="Processors of the guest; in exact mode they take turns.")
+    ] = 1,
     machine: Annotated[
         str | None, typer.Option(metavar="TYPE", help="Machine type, by its versioned QEMU name, or microvm.")
     ] = None,
@@ -218,6 +221,7 @@ def record(
         dtb=dtb,
         memory=memory,
         cpu=cpu,
+        cpus=cpus,
         machine=machine,
         shift=shift,
         seed=seed,

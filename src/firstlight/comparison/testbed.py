@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.machine import processors
 from firstlight.frozen import FrozenModel
 from firstlight.schema.aliases import MARK_ALIASES
 
@@ -74,12 +75,18 @@ def describe_testbed(boot: Boot) -> Testbed:
         architecture=manifest.recipe_text("architecture"),
         emulator=None if qemu is None else str(qemu),
         machine=manifest.recipe_text("machine"),
-        processor=manifest.recipe_text("cpu"),
+        processor=_processor(boot),
         accelerator=manifest.recipe_text("accelerator"),
         memory=manifest.recipe_text("memory"),
         first_mark=whole.first,
         last_mark=whole.end,
     )
+
+
+def _processor(boot: Boot) -> str | None:
+    """Several of a kind are another testbed than one."""
+    model, number = boot.manifest.recipe_text("cpu"), processors(boot)
+    return model if model is None or number == 1 else f"{number} of {model}"
 
 
 def differences(one: Testbed, other: Testbed) -> dict[str, str]:

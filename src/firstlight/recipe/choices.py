@@ -60,6 +60,8 @@ class Choices:
     """Memory of the guest, by default 512M (1G with a root file system)."""
     cpu: Text | None = None
     """A named CPU model of QEMU."""
+    cpus: Whole = 1
+    """Processors of the guest; in exact mode they take turns on one virtual time line."""
     machine: Text | None = None
     """A versioned machine type of QEMU."""
     shift: Whole = 0

@@ -29,7 +29,9 @@ pub fn of_tasks(recording: &Recording) -> Vec<Invariant> {
     vec![
         Invariant {
             name: "runs_partition_the_kernel",
-            holds: apart == 0 && whole == Some(sums) && stretches == recording.counts.switches + 1,
+            holds: apart == 0
+                && whole == Some(sums)
+                && stretches == recording.counts.switches + recording.counts.turns + 1,
             value: sums.0,
             limit: None,
             concerns: Concern::Everything,
@@ -40,6 +42,7 @@ pub fn of_tasks(recording: &Recording) -> Vec<Invariant> {
                 ("idle_ns", sums.1),
                 ("runs", stretches),
                 ("switches", recording.counts.switches),
+                ("turns", recording.counts.turns),
                 ("apart", apart),
             ],
         },

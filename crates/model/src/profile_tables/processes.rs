@@ -62,6 +62,8 @@ impl Processes {
             .all
             .push(Process { start: first_runs.first().copied().flatten().unwrap_or_default(), ..Process::default() });
         found.assign(FIRST_TASK, 0, 0);
+        // Each processor idles in a task of its own, which no system call created.
+        running.idle.iter().for_each(|task| found.assign(*task, 0, 0));
         let mut by_number: FxHashMap<u32, usize> = FxHashMap::default();
         by_number.insert(0, 0);
         for created in &seen.created {

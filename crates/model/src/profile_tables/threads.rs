@@ -8,7 +8,7 @@ use firstlight_schema::table::{integers, texts, write, Values};
 use firstlight_schema::TableError;
 use std::path::Path;
 
-/// The task that boots the processor and then runs where no other can: the kernel calls it `swapper`.
+/// The task that boots the first processor and then runs where no other can: the kernel calls it `swapper`.
 const IDLE_TASK: usize = 0;
 
 #[derive(Clone, Default)]
@@ -43,8 +43,9 @@ pub fn write_threads(running: &Running, processes: &Processes, clock: Clock, bun
     }
     let ran = || threads.iter().enumerate().filter_map(|(task, row)| Some((task, row, row.times?)));
     let user_start = |task: usize| running.user[task].and_then(|at| i64::try_from(clock.at(at)).ok());
+    let idles = |task: usize| task == IDLE_TASK || running.idle.iter().any(|idle| *idle as usize == task);
     let kind = |task: usize| match (task, running.user[task]) {
-        (IDLE_TASK, _) => "idle",
+        _ if idles(task) => "idle",
         (_, Some(_)) => "user",
         (_, None) => "kernel",
     };
@@ -99,6 +100,7 @@ pub fn write_threads(running: &Running, processes: &Processes, clock: Clock, bun
             ("interrupt_instructions", integers(runs.iter().map(|run| run.spent.interrupts))),
             ("state", Values::Int64(runs.iter().map(|run| run.state.map(i64::from)).collect())),
             ("node", Values::Int64(runs.iter().map(|run| run.node.map(i64::from)).collect())),
+            ("cpu", Values::Int64(runs.iter().map(|run| Some(i64::from(run.cpu))).collect())),
         ],
         bundle,
     )

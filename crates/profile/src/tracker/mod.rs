@@ -12,6 +12,8 @@ mod linked;
 mod loader;
 mod marks;
 mod mode;
+mod parked;
+mod processors;
 mod returns;
 mod running;
 mod stack;
@@ -29,6 +31,7 @@ use firstlight_isa::{Class, Isa};
 use firstlight_schema::{Mark, MarkSource};
 use followed::Followed;
 pub use linked::Link;
+use parked::Parked;
 pub use running::Identity;
 use rustc_hash::FxHashMap;
 use stack::{on_one_stack, Frame, Key, Redirect, Role, Stack};
@@ -62,10 +65,13 @@ pub enum Request {
 /// The rows that are no functions.
 #[derive(Debug, Clone, Copy)]
 struct Rows {
+    firmware: NodeId,
     unknown: NodeId,
     user: NodeId,
     interrupts: NodeId,
     decompressor: NodeId,
+    /// Where further processors start, once one does.
+    start: Option<NodeId>,
 }
 
 /// Shadow stacks, calling-context tree and timeline of a boot under way.
@@ -93,6 +99,9 @@ pub struct Tracker<I> {
     by_address: FxHashMap<u64, FunctionId>,
     /// Loaded code by its address and name.
     loaded: FxHashMap<(u64, String), FunctionId>,
+    /// The processor whose turn it is, and what is under way on the others.
+    cpu: u32,
+    parked: BTreeMap<u32, Parked>,
     stack: Stack,
     /// The context that runs now, and since when.
     node: NodeId,
@@ -179,6 +188,8 @@ impl<I: Isa> Tracker<I> {
             classes,
             by_address: FxHashMap::default(),
             loaded: FxHashMap::default(),
+            cpu: 0,
+            parked: BTreeMap::new(),
             stack: Stack { user, ..Stack::default() },
             node: firmware,
             since: 0,
@@ -199,7 +210,7 @@ impl<I: Isa> Tracker<I> {
             padded: None,
             suspended: BTreeMap::new(),
             tasks: 1,
-            rows: Rows { unknown, user, interrupts, decompressor },
+            rows: Rows { firmware, unknown, user, interrupts, decompressor, start: None },
             loader: None,
             timeline,
             mode_since: 0,
@@ -223,8 +234,9 @@ impl<I: Isa> Tracker<I> {
     /// The first instruction of the kernel's image.
     pub fn kernel(&mut self, now: u64) {
         self.mark(Mark::KernelEntry.name(), MarkSource::Address, "", now);
+        self.takes_first_task();
         let at = self.timeline.instant(now);
-        if self.timeline.tasks.begin(at) {
+        if self.timeline.tasks.begin(at, self.cpu) {
             self.stack.spent = Spent::default();
         }
         self.mode_since = now;
@@ -542,7 +554,7 @@ impl<I: Isa> Tracker<I> {
             calls: self.counts.pushed - self.entries,
             popped: self.counts.popped + self.plain_returns,
             returns: self.counts.returns + self.plain_returns,
-            open_frames: (suspended + self.stack.frames.len()) as u64,
+            open_frames: (suspended + self.parked_frames() + self.stack.frames.len()) as u64,
             ..self.counts
         };
         let followed = Checked {

@@ -48,6 +48,8 @@ struct Stretch {
     renames: Option<Instant>,
     /// The task's instructions before.
     spent: Spent,
+    /// The processor that it is on.
+    cpu: u32,
 }
 
 /// What is recorded of tasks.
@@ -60,16 +62,56 @@ pub(super) struct TaskLog {
     seen: Vec<(Option<u64>, Option<usize>)>,
     /// The last task that was found at an address.
     owners: FxHashMap<u64, u32>,
+    begun: bool,
 }
 
 impl TaskLog {
     /// The first task begins; false if it did before.
-    pub fn begin(&mut self, at: Instant) -> bool {
+    pub fn begin(&mut self, at: Instant, cpu: u32) -> bool {
         let begins = self.kept.runs.is_empty();
         if begins {
             self.now.start = at;
+            self.now.cpu = cpu;
+            // What its processor executed in the firmware is not its own.
+            self.now.spent = Spent::default();
         }
+        self.begun = true;
         begins
+    }
+
+    /// Whether the first task has begun.
+    pub fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// The task that runs when the first one begins.
+    pub fn first_is(&mut self, task: u32) {
+        self.now.task = task;
+    }
+
+    /// A processor idles in this task.
+    pub fn idles(&mut self, task: u32) {
+        self.kept.idle.push(task);
+    }
+
+    /// Another processor goes on, and with it another task, which `other` says it is on, and since when it is being renamed.
+    /// Returns since when the task that waits now is. Before the first task has begun there are no runs.
+    pub fn turn(
+        &mut self,
+        leaves: Leaves,
+        comes: Comes,
+        (cpu, renames): (u32, Option<Instant>),
+        at: Instant,
+    ) -> Option<Instant> {
+        let Stretch { task, start, spent, cpu: left, .. } = self.now;
+        if self.begun {
+            let spent = since(spent, leaves.spent);
+            // It could go on: it waits for nothing but its turn.
+            let state = Some(0);
+            self.kept.runs.push(Run { task, start, end: at, spent, node: Some(leaves.node), state, cpu: left });
+        }
+        let next = Stretch { task: comes.task, start: at, renames, spent: comes.spent, cpu };
+        std::mem::replace(&mut self.now, next).renames
     }
 
     /// The run that is under way, of a task that has executed so much by now.
@@ -79,10 +121,10 @@ impl TaskLog {
 
     /// The running task gives the processor to another.
     pub fn switch(&mut self, leaves: Leaves, comes: Comes, at: Instant) {
-        let Stretch { task, start, spent, .. } = self.now;
+        let Stretch { task, start, spent, cpu, .. } = self.now;
         let spent = since(spent, leaves.spent);
-        self.kept.runs.push(Run { task, start, end: at, spent, node: Some(leaves.node), state: None });
-        let next = Stretch { task: comes.task, start: at, renames: None, spent: comes.spent };
+        self.kept.runs.push(Run { task, start, end: at, spent, node: Some(leaves.node), state: None, cpu });
+        let next = Stretch { task: comes.task, start: at, renames: None, spent: comes.spent, cpu };
         self.before = std::mem::replace(&mut self.now, next);
     }
 
@@ -124,8 +166,8 @@ impl TaskLog {
     /// All of it, the running task's stretch ended.
     pub fn until(&self, end: Instant, spent: Spent) -> Running {
         let mut all = self.kept.clone();
-        let Stretch { task, start, spent: before, .. } = self.now;
-        all.runs.push(Run { task, start, end, spent: since(before, spent), node: None, state: None });
+        let Stretch { task, start, spent: before, cpu, .. } = self.now;
+        all.runs.push(Run { task, start, end, spent: since(before, spent), node: None, state: None, cpu });
         let tasks = all.runs.iter().map(|run| run.task as usize + 1).max().unwrap_or(1);
         all.user.resize(tasks.max(all.user.len()), None);
         all.addresses = self.seen.iter().map(|(address, _)| *address).collect();

@@ -8,6 +8,9 @@ use firstlight_isa::Isa;
 /// The stack address of a frame that no call pushed: entries from outside and first frames of tasks.
 pub(super) const ANY: u64 = u64::MAX;
 
+/// The task of a processor that the kernel has not started yet.
+pub(super) const NO_TASK: u32 = u32::MAX;
+
 /// What names a frame. Functions that call one another in tail position share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {

@@ -121,7 +121,7 @@ def qemu_arguments(recipe: Recipe, files: RunFiles, plugin: Path | None = None) 
 
     Source of the exact options: the design's part "Exact mode: what is known to work", measured on QEMU 7.2 and 10.0.
     """
-    words = ["-machine", recipe.machine, "-cpu", recipe.cpu, "-smp", "1"]
+    words = ["-machine", recipe.machine, "-cpu", recipe.cpu, "-smp", str(recipe.chosen.cpus)]
     chosen = recipe.chosen
     further = further_memory(chosen.qemu_options)
     region = image_region(recipe)
@@ -261,6 +261,7 @@ def write_plugin_config(recipe: Recipe, files: RunFiles, symbols: Path, asks: Ma
         "virtual_limit_ns": None if limit is None else round(limit * 1e9),
         "marks": [{"mark": mark, "function": function} for mark, function in marks if function is not None],
         "clock": "auto",
+        "cpus": chosen.cpus,
         "user_functions": chosen.user_functions,
     }
     if recipe.files.loader is not None:

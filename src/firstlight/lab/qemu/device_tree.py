@@ -42,7 +42,7 @@ class Region:
 
 
 def tree_with_region(
-    qemu: Qemu, machine: str, cpu: str, memory: int, region: Region, given: bytes | None = None
+    qemu: Qemu, machine: str, cpu: str, memory: int, region: Region, given: bytes | None = None, cpus: int = 1
 ) -> Path:
     """The device tree of a machine with a region for an image, from the cache.
 
@@ -50,14 +50,16 @@ def tree_with_region(
     :param cpu: the model of its processor.
     :param memory: bytes that the guest uses.
     :param given: a tree for this machine; by default the one that QEMU makes.
+    :param cpus: how many processors it has.
     :raises LabError: when QEMU does not give the tree of this machine.
     """
     total = memory + region.memory
     own = "" if given is None else digest_of(given)
-    key = digest_of("1", qemu.digest(), machine, cpu, str(total), hex(region.address), str(region.size), own)
+    several = [] if cpus == 1 else [f"cpus {cpus}"]
+    key = digest_of("1", qemu.digest(), machine, cpu, str(total), hex(region.address), str(region.size), own, *several)
 
     def make(folder: Path) -> None:
-        tree = own_tree(qemu, machine, cpu, total) if given is None else given
+        tree = own_tree(qemu, machine, cpu, total, cpus) if given is None else given
         (folder / _NAME).write_bytes(with_region(tree, region))
 
     return entry("device-trees", key, make) / _NAME
@@ -76,18 +78,19 @@ def packed_tree(given: bytes) -> Path:
     return entry("device-trees", digest_of("packed", given), make) / _NAME
 
 
-def own_tree(qemu: Qemu, machine: str, cpu: str, memory: int) -> bytes:
+def own_tree(qemu: Qemu, machine: str, cpu: str, memory: int, cpus: int = 1) -> bytes:
     """The device tree that QEMU makes for a machine.
 
     :param machine: its type, with properties.
     :param cpu: the model of its processor.
     :param memory: bytes.
+    :param cpus: how many processors it has.
     :raises LabError: when QEMU does not give it.
     """
     with tempfile.TemporaryDirectory(prefix="firstlight-tree-") as folder:
         file = Path(folder) / "own.dtb"
         # The seeds in it are replaced at the start of each boot, by those that the recipe's seed gives.
-        words = ["-machine", f"{machine},dumpdtb={file}", "-cpu", cpu, "-smp", "1", "-m", f"{memory // _MIB}M"]
+        words = ["-machine", f"{machine},dumpdtb={file}", "-cpu", cpu, "-smp", str(cpus), "-m", f"{memory // _MIB}M"]
         run = run_tool([str(qemu.path), *words, "-nodefaults", "-no-user-config", "-display", "none", "-seed", "1"])
         if run.returncode != 0 or not file.is_file():
             raise LabError(

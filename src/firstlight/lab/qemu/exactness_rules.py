@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from firstlight.recipe.isa import Architecture
-
 _DISK = "a disk answers when the host has read it, and virtual time leaps meanwhile"
 _ROOTFS = "give the file system with `--rootfs` or in the initramfs: both live in the guest's memory"
 _NETWORK = "packets arrive when the host delivers them"
@@ -71,6 +69,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(("m",), OWNED, "use `--memory`", in_live=True),
     Refusal(("M", "machine"), OWNED, "use `--machine`", in_live=True),
     Refusal(("cpu",), OWNED, "use `--cpu`", in_live=True),
+    Refusal(("smp",), OWNED, "use `--cpus`", r"^(?!(cpus=)?1$)"),
     Refusal(("serial", "nographic"), "the serial ports carry the console and the report", "leave it out", in_live=True),
     Refusal(
         ("daemonize", "pidfile", "S", "preconfig", "qtest", "qtest-log"),
@@ -223,8 +222,3 @@ REFUSALS: tuple[Refusal, ...] = (
         "leave it out, or use `--no-profile --live`",
     ),
 )
-
-
-def several_processors(architecture: Architecture) -> Refusal:
-    """The refusal of several processors, with the reason that the architecture gives."""
-    return Refusal(("smp",), architecture.several_processors, "leave it out", r"^(?!(cpus=)?1$)")

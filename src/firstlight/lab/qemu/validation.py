@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from firstlight.errors import UsageError
 from firstlight.lab.qemu.arguments import plain, properties, read_options
-from firstlight.lab.qemu.exactness_rules import OWNED, REFUSALS, STEADY, several_processors
+from firstlight.lab.qemu.exactness_rules import OWNED, REFUSALS, STEADY
 from firstlight.recipe.isa import Architecture
 
 # Properties that carry what has an option of its own, and so would reach the machine without its digest.
@@ -17,18 +17,16 @@ _OWNED_OF_MACHINE = frozenset(
 )
 
 
-def validate_options(words: Sequence[str], architecture: Architecture, *, live: bool) -> None:
+def validate_options(words: Sequence[str], *, live: bool) -> None:
     """Refuse what would break the recording.
 
     :param words: further arguments of QEMU.
-    :param architecture: of the guest.
     :param live: whether the recording is live, where only what the launcher itself needs is refused.
     :raises UsageError: naming the option, the reason and the remedy.
 
     >>> from firstlight.errors import UsageError
-    >>> from firstlight.recipe.isa import DEFAULT
     >>> try:
-    ...     validate_options(["-device", "virtio-rng-pci"], DEFAULT, live=False)
+    ...     validate_options(["-device", "virtio-rng-pci"], live=False)
     ... except UsageError as error:
     ...     print(error.report())
     error: `-device virtio-rng-pci` breaks exactness: random bytes complete when the host delivers them
@@ -36,7 +34,7 @@ def validate_options(words: Sequence[str], architecture: Architecture, *, live: 
     """
     for option, value in read_options(words):
         given = f"-{option} {value}".rstrip()
-        for refusal in (*REFUSALS, several_processors(architecture)):
+        for refusal in REFUSALS:
             if refusal.matches(option, plain(option, value), live=live):
                 verdict = "cannot be given" if refusal.in_live else "breaks exactness"
                 raise UsageError(f"`{given}` {verdict}: {refusal.why}", hint=refusal.remedy)

@@ -20,6 +20,7 @@ from firstlight.lab.qemu.emulator import Qemu, find_qemu, require_firmware, requ
 from firstlight.lab.qemu.given_tree import Machine, read_given
 from firstlight.lab.qemu.loaders import check_symbols, find_loader
 from firstlight.lab.qemu.option_files import directory_digest, own_firmware, with_inputs
+from firstlight.lab.qemu.processors import require_repeatable
 from firstlight.lab.qemu.validation import validate_machine
 from firstlight.lab.rootfs.distribution_initrd import root_words, with_drivers
 from firstlight.lab.rootfs.filesystems import find_format
@@ -76,6 +77,8 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
     qemu = find_qemu(architecture, options.qemu)
     if options.machine is not None:
         validate_machine(options.machine, architecture, qemu.machines(), live=options.live)
+    if not options.live:
+        require_repeatable(options.cpus, qemu, architecture)
     require_firmware(qemu, architecture, options.machine or architecture.machine, own_firmware(options.qemu_options))
     loader = find_loader(architecture, options.loader) if options.loader is not None else None
     if options.loader_symbols is not None and loader is not None:
@@ -171,7 +174,7 @@ def _device_tree(
         for note in notes:
             progress.note(note)
     if region is not None:
-        return tree_with_region(qemu, recipe.machine, recipe.cpu, recipe.memory, region, given)
+        return tree_with_region(qemu, recipe.machine, recipe.cpu, recipe.memory, region, given, options.cpus)
     return None if given is None else packed_tree(given)
 
 

@@ -7,6 +7,7 @@ import re
 from firstlight.errors import UsageError
 from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
 from firstlight.lab.qemu.arguments import read_options
+from firstlight.lab.qemu.processors import check_processors
 from firstlight.lab.qemu.validation import validate_cpu, validate_options
 from firstlight.lab.rootfs.filesystems import find_format
 from firstlight.lab.storage.model import find_model, read_model
@@ -25,7 +26,8 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     """
     _check_not_empty(options)
     _check_what_exists(options, architecture)
-    validate_options(options.qemu_options, architecture, live=options.live)
+    validate_options(options.qemu_options, live=options.live)
+    check_processors(options, architecture)
     if options.cpu is not None:
         validate_cpu(options.cpu, architecture, live=options.live)
     if options.root_as is not None:

@@ -43,7 +43,8 @@ AARCH64 = Architecture(
     helper_asset="firstlight-guest-aarch64",
     # docs/reference/formats/guest-report.md; and the reading of the timer, because four bytes may stand in any file.
     ready_mark=bytes.fromhex("3f80e9d2 40e03bd5"),
-    several_processors="recordings of several processors are not checked for equal repeats",
+    several_processors="repeats with several processors from QEMU 7.2 on",
+    several_processors_since=(7, 2),
     audited=AuditedProcessors(full=("cortex-a57",), quick=("cortex-a57",), stuffed=()),
     # VIRT_MEM of QEMU's hw/arm/virt.c. Without firmware there is no ACPI, and QEMU refuses NVDIMMs.
     memory_start=1 << 30,

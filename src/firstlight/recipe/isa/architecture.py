@@ -174,7 +174,9 @@ class Architecture:
     ready_mark: bytes
     """What the guest's helper executes when it is up: the mark's instruction, and on some the one after it."""
     several_processors: str
-    """Why a guest with several processors is not exact."""
+    """What several processors of a guest do where they are not exact: the end of a sentence."""
+    several_processors_since: tuple[int, int] | None
+    """The first QEMU in which they are exact, of those that were measured; none where there is none."""
     audited: AuditedProcessors
     bits: int = 64
     """Bits of an address of its programs."""

@@ -38,7 +38,8 @@ ARM = Architecture(
     helper_asset="firstlight-guest-arm",
     # docs/reference/formats/guest-report.md; and the reading of the timer, because four bytes may stand in any file.
     ready_mark=bytes.fromhex("41f020e3 1e0f51ec"),
-    several_processors="recordings of several processors are not checked for equal repeats",
+    several_processors="with several processors is not checked for equal repeats",
+    several_processors_since=None,
     audited=AuditedProcessors(full=("cortex-a15",), quick=("cortex-a15",), stuffed=()),
     has_profile=False,
     has_root_images=False,

@@ -52,7 +52,8 @@ X86_64 = Architecture(
     ready_mark=bytes.fromhex("0f1f84000100464c"),
     # `delay_loop` of arch/x86/lib/delay.c.
     delay_loop_instructions=2,
-    several_processors="x86 with several processors does not repeat, and hangs on QEMU 7.2",
+    several_processors="with several processors hangs on QEMU 7.2, and repeats from 10.0 on",
+    several_processors_since=(10, 0),
     audited=AuditedProcessors(
         full=("qemu64", "EPYC-Rome", "EPYC-Milan", "EPYC-Genoa", "Skylake-Client", "Icelake-Server"),
         quick=("qemu64", "EPYC-Milan", "Skylake-Client"),

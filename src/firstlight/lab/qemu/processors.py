@@ -1,0 +1,61 @@
+"""Guests with several processors: where such a boot repeats, and where it does not."""
+
+from __future__ import annotations
+
+from firstlight.errors import UsageError
+from firstlight.lab.qemu.emulator import Qemu
+from firstlight.recipe.isa import Architecture
+from firstlight.recipe.options import RecordOptions
+
+MOST_PROCESSORS = 64
+"""More have not been tried."""
+
+
+def check_processors(options: RecordOptions, architecture: Architecture) -> None:
+    """Check the number of processors, as far as that needs no QEMU.
+
+    :raises UsageError: for a number out of range, and for what is recorded with one processor only.
+
+    >>> from pathlib import Path
+    >>> from firstlight.recipe.isa import DEFAULT
+    >>> check_processors(RecordOptions(Path("a.boot"), cpus=4), DEFAULT)
+    >>> check_processors(RecordOptions(Path("a.boot"), cpus=0), DEFAULT)
+    Traceback (most recent call last):
+    firstlight.errors.UsageError: `--cpus 0` is out of range
+    """
+    if not 1 <= options.cpus <= MOST_PROCESSORS:
+        raise UsageError(f"`--cpus {options.cpus}` is out of range", hint=f"1 to {MOST_PROCESSORS}")
+    if options.cpus == 1 or options.live:
+        return
+    for option, given, why in (
+        ("--loader", options.loader, "a boot loader is recorded with one processor"),
+        ("--dtb", options.dtb, "a device tree of yours is booted with one processor"),
+        ("--storage", options.storage, "requests of a disk are timed with one processor"),
+    ):
+        if given is not None:
+            raise UsageError(f"`{option}` excludes `--cpus`: {why}", hint="leave one of them out")
+
+
+def require_repeatable(cpus: int, qemu: Qemu, architecture: Architecture) -> None:
+    """Make sure that a guest with so many processors repeats in this QEMU.
+
+    :param cpus: the number of processors.
+    :raises UsageError: when it does not, or nobody has seen that it does, with the first version that is known to.
+
+    Source: the measurements in docs/design/exact-mode.md, "Several processors".
+    """
+    if cpus == 1:
+        return
+    first = architecture.several_processors_since
+    name = f"a guest of {architecture.name}"
+    if first is None:
+        raise UsageError(
+            f"`--cpus {cpus}` breaks exactness: {name} {architecture.several_processors}", hint="leave it out"
+        )
+    if qemu.version[:2] < first:
+        raise UsageError(
+            f"`--cpus {cpus}` breaks exactness: {name} {architecture.several_processors}, and this is QEMU "
+            f"{'.'.join(map(str, qemu.version))}",
+            where=str(qemu.path),
+            hint=f"name a QEMU {first[0]}.{first[1]} or newer with `--qemu`, or record with `--live`",
+        )
