@@ -164,6 +164,16 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_that_was_not_counted_is_found() {
+        let mut recording = recorded();
+        recording.counts.switches -= 1;
+        recording.counts.turns += 1;
+        assert_eq!(broken(&recording), [""; 0]);
+        recording.counts.turns -= 1;
+        assert_eq!(broken(&recording), ["runs_partition_the_kernel"]);
+    }
+
+    #[test]
     fn idle_time_that_no_run_holds_is_found() {
         let mut recording = recorded();
         recording.end.idle_ns += 1;

@@ -11,6 +11,7 @@ use proptest::prelude::*;
 
 mod linked;
 mod mitigations;
+mod processors;
 mod returns;
 mod slices;
 mod tasks;
