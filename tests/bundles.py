@@ -61,7 +61,7 @@ SCHEMA: dict[str, dict[str, pl.DataType | type[pl.DataType]]] = {
                                 "runs", "pid", "process", "user_instructions", "interrupt_instructions"), pl.Int64)},
     "thread_names": {"thread": pl.Int64, "time_ns": pl.Int64, "name": pl.String},
     "runs": dict.fromkeys(("thread", "start_ns", "end_ns", "instructions", "idle_ns", "user_instructions",
-                           "interrupt_instructions", "state", "node"), pl.Int64),
+                           "interrupt_instructions", "state", "node", "cpu"), pl.Int64),
     "processes": {"process": pl.Int64, "pid": pl.Int64, "parent": pl.Int64,
                   **dict.fromkeys(("name", "image", "arguments", "cgroup"), pl.String),
                   **dict.fromkeys(("start_ns", "end_ns", "status", "threads", "user_instructions",
@@ -206,7 +206,8 @@ def thread_tables(turns: list[tuple[int, str, int, int, int, int]]) -> dict[str,
         "threads": [(*threads[thread], *[None] * 4) for thread in sorted(threads)],
         "thread_names": names,
         "runs": [
-            (thread, start, end, instructions, idle, *[None] * 4) for thread, _, start, end, instructions, idle in turns
+            (thread, start, end, instructions, idle, *[None] * 4, 0)
+            for thread, _, start, end, instructions, idle in turns
         ],
     }
 

@@ -92,7 +92,7 @@ def make_processes(
             ("/usr/bin/udevadm", "udev", "252.39-1"),
         ],
     }
-    rows["runs"] = [(*row[:5], *figures, 0, None) for row, figures in zip(tasks["runs"], spent, strict=True)]
+    rows["runs"] = [(*row[:5], *figures, 0, None, 0) for row, figures in zip(tasks["runs"], spent, strict=True)]
     of_thread = {
         thread: tuple(sum(row[column] for row in rows["runs"] if row[0] == thread) for column in (5, 6))
         for thread in PIDS

@@ -61,7 +61,7 @@ def bundle(directory: Path, turns: list[Turn], wakes: list[Wake], idle: Sequence
         "calls": [{**call, **dict.fromkeys(("calls", "self_ns", "total_ns"), 0)} for call in calls],
         "runs": [
             {"thread": thread, "start_ns": round(start * MS), "end_ns": round(end * MS), "state": state,
-             "node": nodes[stack]}
+             "node": nodes[stack], "cpu": 0}
             for thread, start, end, state, stack in turns
         ],
         "threads": [

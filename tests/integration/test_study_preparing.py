@@ -10,7 +10,6 @@ import pytest
 from firstlight.errors import UsageError
 from firstlight.lab.qemu.command_line import further_memory
 from firstlight.lab.qemu.validation import validate_options
-from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.study.disks import attach
 from firstlight_studies.lvm_activation.gpt import disk_size, write_table
 

@@ -137,7 +137,11 @@ def _broken_rule(check: Check, value: int, limit: int | None, figures: dict[str,
             # An older bundle says nothing of turns: its guest had one processor.
             ends = figure("switches") + max(figure("turns"), 0)
             right = figure("apart") == 0 and figure("runs") == ends + 1
-            return None if right else "it is said to hold, but its runs are apart, or not one more than what ends them"
+            return (
+                None
+                if right
+                else "it is said to hold, but its runs are apart, or not one more than the switches and turns"
+            )
         case Rule.MODES:
             modes = value + figure("kernel") + figure("interrupts")
             if modes != figure("executed"):

@@ -17,6 +17,7 @@ from firstlight.lab.host.package_cache import known_file
 from firstlight.lab.host.package_manager import install_hint, package_manager
 from firstlight.lab.qemu.confinement import SWITCH, files_are_confined
 from firstlight.lab.qemu.emulator import find_qemu, require_firmware, require_plugins
+from firstlight.lab.qemu.processors import several_text
 from firstlight.recipe.isa import DEFAULT, Architecture, architectures
 
 State = Literal["ok", "limited", "missing"]
@@ -109,7 +110,7 @@ def _qemu(path: Path | None) -> Check:
         require_plugins(qemu)
     except LabError as error:
         return Check("QEMU", "limited", f"{detail}: {error.message}", True, remedy=error.hint)
-    return Check("QEMU", "ok", f"{detail}, loads plugins", True)
+    return Check("QEMU", "ok", f"{detail}, loads plugins; {several_text(qemu, DEFAULT)}", True)
 
 
 def _other_architectures() -> Iterator[Check]:
@@ -127,7 +128,8 @@ def _other_architectures() -> Iterator[Check]:
             except LabError as error:
                 yield Check(name, "missing", error.message, package=each.firmware_package, remedy=error.hint)
             else:
-                yield Check(name, "ok", f"{qemu.version_text}, {qemu.path}; {_default_kernel_of(each)}")
+                detail = f"{qemu.version_text}, {qemu.path}; {several_text(qemu, each)}; {_default_kernel_of(each)}"
+                yield Check(name, "ok", detail)
 
 
 def _default_kernel_of(architecture: Architecture) -> str:

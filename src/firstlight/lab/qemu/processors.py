@@ -36,6 +36,20 @@ def check_processors(options: RecordOptions, architecture: Architecture) -> None
             raise UsageError(f"`{option}` excludes `--cpus`: {why}", hint="leave one of them out")
 
 
+def several_text(qemu: Qemu, architecture: Architecture) -> str:
+    """Whether a guest with several processors repeats in this QEMU, in words.
+
+    >>> from pathlib import Path
+    >>> from firstlight.recipe.isa import DEFAULT
+    >>> several_text(Qemu(Path("/opt/qemu"), (7, 2, 0), "QEMU 7.2", True, True, ()), DEFAULT)
+    '`--cpus` needs QEMU 10.0'
+    """
+    first = architecture.several_processors_since
+    if first is None:
+        return "one processor"
+    return "also `--cpus`" if qemu.version[:2] >= first else f"`--cpus` needs QEMU {first[0]}.{first[1]}"
+
+
 def require_repeatable(cpus: int, qemu: Qemu, architecture: Architecture) -> None:
     """Make sure that a guest with so many processors repeats in this QEMU.
 
