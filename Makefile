@@ -44,7 +44,7 @@ NEEDS_studies := python build run studies
 NEEDS_clusters := clusters
 NEEDS_loaders := loaders
 PACKAGES := $(addprefix packages-,python build run test lint studies clusters loaders)
-.PHONY: help demo check test foreign-debian loader-symbols lint studies matrix docs reference bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle storage binding collector wheel lock clean $(PACKAGES)
+.PHONY: help demo check test foreign-debian loader-symbols lint studies matrix docs reference bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle storage binding collector wheel image lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -169,6 +169,18 @@ collector: $(ASSETS)/firstlight-collect.sh $(ASSETS)/firstlight-collect.service 
 wheel: build ## build the wheel into dist/
 	$(PY) -m maturin build --release --locked --out dist
 
+# The site of the image is of the Python of its base; a wheel with compiled parts is of one version.
+IMAGE_PYTHON ?= 3.11
+image: wheel ## build the reader as an OCI image into dist/firstlight-reader.tar; BASE=IMAGE@sha256:DIGEST with Python $(IMAGE_PYTHON)
+	@case "$(BASE)" in *@sha256:*|oci-archive:*) ;; *) echo "BASE must name an image by its digest: BASE=IMAGE@sha256:DIGEST" >&2; exit 2;; esac
+	rm -rf .build/image dist/firstlight-reader.tar
+	$(UV) pip install -q --target .build/image/site --python-version $(IMAGE_PYTHON) --python-platform x86_64-manylinux_2_34 \
+	  --only-binary :all: --require-hashes -r requirements-reader.txt
+	$(UV) pip install -q --target .build/image/site --python-version $(IMAGE_PYTHON) --no-deps \
+	  "$$(ls -t dist/firstlight-*.whl | head -n 1)"
+	buildah --storage-driver vfs build --isolation chroot --build-arg BASE=$(BASE) --timestamp 0 \
+	  --tag oci-archive:dist/firstlight-reader.tar:firstlight-reader --file Containerfile .build/image
+
 # Apart from .venv: the generator is large, and nothing but the site needs it.
 docs: $(STAMPS)/docs ## build the site of docs/ into site/; a broken link is an error
 	.build/docs/bin/zensical build --clean --strict
@@ -180,6 +192,7 @@ lock: $(UV) ## write the locked requirements anew, from pyproject.toml and requi
 	$(COMPILE) requirements-uv.in -o requirements-uv.txt
 	$(COMPILE) requirements-node.in -o requirements-node.txt
 	$(COMPILE) requirements-docs.in -o requirements-docs.txt
+	$(COMPILE) pyproject.toml -o requirements-reader.txt
 	$(COMPILE) --all-extras pyproject.toml requirements-dev.in -o requirements.txt
 
 clean: ## remove what was built; the environment in .venv and .build/uv stays

@@ -22,7 +22,7 @@ from firstlight.render.page.processes import page_processes
 from firstlight.render.page.records import page_records
 from firstlight.render.page.slices import page_slices
 from firstlight.render.page.text import TEXT, columns_of, shortened
-from firstlight.render.page.timeline.build import page_timeline
+from firstlight.render.page.timeline.build import compressed, page_timeline
 from firstlight.render.page.timing import page_timing
 from firstlight.render.page.tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
 from firstlight.render.table_json import table_json
@@ -38,6 +38,10 @@ LOG_LINES = 20_000
 INITCALLS = 20_000
 FACTS = 5_000
 NAME = 300
+#: A page is no larger than this: what its timeline may have is what the rest leaves, but always something.
+PAGE_BYTES = 3_000_000
+#: No more than this is the page without its data.
+FRAME_BYTES = 330_000
 
 Json = dict[str, Any]
 
@@ -87,7 +91,6 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
     costs = machine_costs(boot)
     marks = costs.marks if costs else {}
     path = find_path(boot)
-    timeline, columns = page_timeline(boot, path)
     functions = boot.functions() if profiled else None
     slices, sliced = page_slices(boot, tree, functions)
     if slices is not None:
@@ -115,7 +118,6 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
         "process_tree": _tree(processes, strings) | {"pruning": _pruning(processes)},
         "user_functions": page_user_functions(boot),
         "findings": page_findings(boot, path),
-        "timeline": timeline,
         "timing": page_timing(boot, path),
         "processes": page_processes(boot),
         "log": page_log(boot.log()),
@@ -123,7 +125,14 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
         "invariants": [_invariant(name, check) for name, check in boot.manifest.invariants.items()],
         "strings": strings.all,
     }
-    return data, columns + sliced
+    timeline, columns = page_timeline(boot, path, _left(data, sliced))
+    return data | {"timeline": timeline}, columns + sliced
+
+
+def _left(data: Json, sliced: bytes) -> int:
+    """How many bytes of gzip the timeline of a page may have, so that the file stays below :data:`PAGE_BYTES`."""
+    # Four bytes are five letters of the page.
+    return (PAGE_BYTES - FRAME_BYTES) * 4 // 5 - compressed(data) - compressed(sliced)
 
 
 def _boot(boot: Boot) -> Json:
