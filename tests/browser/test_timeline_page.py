@@ -369,6 +369,8 @@ def test_the_timeline_of_400_000_bars_opens_and_says_what_is_left_out(show: Show
     write_table(bundle, "spans", pl.concat([few, many.select(few.columns)]))
     report = show(bundle)
     assert "of the shortest bars" in report.section("timeline")
+    assert "shorter left out" in report.page.locator("#timeline .tl-note", has_text="left out").first.inner_text()
+    assert report.file.stat().st_size < 3_000_000
     assert report.page.locator("#timeline .tl-canvas").is_visible()
 
 

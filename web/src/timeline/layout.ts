@@ -47,6 +47,12 @@ export function trackKey(track: Track, tracks: Track[]): string {
   return `t:${tracks.indexOf(track)}`;
 }
 
+/** The figure next to a label, and how many bars are too many for the page. */
+function noteOf({ note, left_out }: Track): string {
+  const rest = left_out > 0 ? `${left_out.toLocaleString("en")} shorter left out` : "";
+  return [note, rest].filter((text) => text !== "").join(", ");
+}
+
 /** What is folded at first: the details of every track, and lists that say little at a glance. */
 export function foldedAtFirst(tracks: Track[]): Set<string> {
   const folded = new Set<string>();
@@ -92,7 +98,7 @@ export function layOut(tracks: Track[], folded: Set<string>, shown: (track: Trac
       heads.push({
         key: `t:${index}`,
         label: track.label,
-        note: track.note,
+        note: noteOf(track),
         level: track.parent >= 0 ? 3 : 2,
         y,
         height,
