@@ -11,6 +11,7 @@ from firstlight.bundle.equality import equal_tables
 from firstlight.bundle.manifest import Concern
 from firstlight.comparison.common.input_changes import InputChange, input_changes
 from firstlight.comparison.common.preconditions import Flag, check_comparable, is_rejected
+from firstlight.comparison.exact.architectures import OnBoth, on_both
 from firstlight.comparison.exact.causes import Cause, causes_of, programs_of
 from firstlight.comparison.exact.facts import FactChange, fact_changes
 from firstlight.comparison.exact.functions import doubtful_functions, functions
@@ -79,6 +80,11 @@ class ExactDifference:
         """By function, each with what it did itself; none without profiles, or where one of them is not reliable."""
         level = None if self.tree is None else functions(self.a, self.b, self.whole)
         return level if level is None or self.tree is None else split_by_path(level, self.tree)
+
+    @cached_property
+    def on_both(self) -> OnBoth | None:
+        """The functions of one name on two architectures; none of one architecture, or without profiles."""
+        return on_both(self.functions, self.a, self.b)
 
     @cached_property
     def initcalls(self) -> Level | None:

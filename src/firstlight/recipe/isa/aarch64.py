@@ -43,6 +43,7 @@ AARCH64 = Architecture(
     helper_asset="firstlight-guest-aarch64",
     # docs/reference/formats/guest-report.md; and the reading of the timer, because four bytes may stand in any file.
     ready_mark=bytes.fromhex("3f80e9d2 40e03bd5"),
+    system_call_prefix="__arm64_",
     several_processors="repeats with several processors from QEMU 7.2 on",
     several_processors_since=(7, 2),
     audited=AuditedProcessors(full=("cortex-a57",), quick=("cortex-a57",), stuffed=()),

@@ -186,6 +186,8 @@ class Architecture:
     """The distribution's first release that has the architecture, where the one of this machine may not have it."""
     delay_loop_instructions: int | None = None
     """Instructions of one turn of the kernel's loop for short waits; none where the kernel reads a timer instead."""
+    system_call_prefix: str = ""
+    """What the names of the functions that serve system calls have before `sys_` (`SYSCALL_DEFINE` of the kernel)."""
     report_card: str | None = None
     """The device of QEMU that is the report's serial port, on machines that have one port of their own."""
     has_profile: bool = True

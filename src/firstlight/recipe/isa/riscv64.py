@@ -48,6 +48,7 @@ RISCV64 = Architecture(
     helper_asset="firstlight-guest-riscv64",
     # docs/reference/formats/guest-report.md; and the reading of the counter, because four bytes may stand in any file.
     ready_mark=bytes.fromhex("3710004c 732510c0"),
+    system_call_prefix="__riscv_",
     several_processors="with several processors hangs in the firmware on QEMU 7.2, and repeats from 10.0 on",
     several_processors_since=(10, 0),
     audited=AuditedProcessors(full=("rv64",), quick=("rv64",), stuffed=()),

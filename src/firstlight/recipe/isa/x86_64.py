@@ -52,6 +52,7 @@ X86_64 = Architecture(
     ready_mark=bytes.fromhex("0f1f84000100464c"),
     # `delay_loop` of arch/x86/lib/delay.c.
     delay_loop_instructions=2,
+    system_call_prefix="__x64_",
     several_processors="with several processors hangs on QEMU 7.2, and repeats from 10.0 on",
     several_processors_since=(10, 0),
     audited=AuditedProcessors(

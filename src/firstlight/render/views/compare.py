@@ -8,6 +8,7 @@ from typing import Any
 from firstlight.analysis.window import window
 from firstlight.bundle.describe import clock_text
 from firstlight.comparison.common.input_changes import InputChange
+from firstlight.comparison.exact.architectures import OnBoth
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.exact.headline import headline
 from firstlight.comparison.exact.level import Level
@@ -79,6 +80,7 @@ def difference_report(
     for level in difference.levels:
         if level.name != "path" or tells_more(level):
             yield from _level(level, limit, difference.parts.get(level.name))
+    yield from architectures_table(difference.on_both, limit)
     yield from hidden_table(difference, limit)
     if difference.tree is not None:
         yield from tree_table(difference.tree, [each.node for each in difference.moved], min_share)
@@ -286,6 +288,30 @@ def presence_text(row: Row) -> str:
     there = {"only_a": "gone", "only_b": "new", "both": ""}[row.presence]
     doubtful = "" if row.doubtful is None else f"{small_share_text(row.doubtful)} doubtful"
     return ", ".join(filter(None, (there, doubtful)))
+
+
+def architectures_table(found: OnBoth | None, limit: int) -> Iterator[Table]:
+    """Functions of one name on two architectures, with calls and instructions of both side by side."""
+    if found is None:
+        return
+
+    def side(name: str, figure: str) -> Callable[[Row], Value]:
+        return lambda row: getattr(getattr(row, name), figure, None)
+
+    left = len(found.both) - limit
+    only = f"{found.only_a:,} only in A, {found.only_b:,} only in B"
+    yield table(
+        f"Functions of one name on both architectures: {len(found.both):,}; {only}",
+        [
+            Column("Function", value=row_name, style="cyan", longest=100),
+            Column("calls in A", "count", side("a", "calls")),
+            Column("in B", "count", side("b", "calls")),
+            Column("instructions in A", "count", side("a", "instructions")),
+            Column("in B", "count", side("b", "instructions")),
+        ],
+        found.both[:limit],
+        left_out={"Function": f"({left:,} more; `-n` shows them)"} if left > 0 else None,
+    )
 
 
 def hidden_table(difference: ExactDifference, limit: int) -> Iterator[Table]:
