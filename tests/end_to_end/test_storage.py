@@ -33,6 +33,15 @@ _INIT = """\
 echo "up" >/dev/console
 exec /bin/busybox sleep 1000
 """
+_TRACE = """\
+for n in 3 17 5 29 11 23 7 19 2 31 13 37 1 41 8 43; do
+  /bin/busybox dd if=/data of=/dev/null bs=32k count=1 skip=$n iflag=direct 2>/dev/null
+  /bin/busybox dd if=/data of=/dev/null bs=4k count=1 skip=$((n*9)) iflag=direct 2>/dev/null
+done
+/bin/busybox mount -t sysfs sys /sys
+/bin/busybox mount -t tracefs trace /sys/kernel/tracing
+/bin/busybox cat /sys/kernel/tracing/trace >/dev/console
+"""
 _MODEL = """\
 name = "test"
 [read]
@@ -146,3 +155,24 @@ def test_a_boot_that_is_given_up_while_the_disk_is_busy_ends(root: Path, tmp_pat
         firstlight.record_with(given_up)
     facts = dict(firstlight.open(tmp_path / "a.boot").facts().select("fact", "value").iter_rows())
     assert facts["storage.model"] == "test"
+
+
+def test_a_log_of_a_boot_gives_the_model_back(root: Path, tmp_path: Path) -> None:
+    traced = tmp_path / "traced"
+    shutil.copytree(root, traced)
+    (traced / "sys").mkdir()
+    script = _INIT.replace('echo "up"', _TRACE + 'echo "up"')
+    (traced / "sbin/init").write_text(script)
+    path = tmp_path / "m.toml"
+    path.write_text(_MODEL.format(latency="500 us").partition("[read-ahead]")[0])
+    events = "trace_event=block:block_rq_issue,block:block_rq_complete"
+    boot = RecordOptions(
+        tmp_path / "a.boot", rootfs=str(traced), storage=str(path), ready="^up", append=events, profile=False
+    )
+    firstlight.record_with(boot)
+    found = firstlight.calibrate_storage(tmp_path / "a.boot/raw/console.log").model
+    given = read_model(path)
+    # What is more is the kernel's own work between its two events.
+    assert 0 <= found.read.latency - given.read.latency < 20_000
+    assert found.read.bandwidth == pytest.approx(given.read.bandwidth, rel=0.02)
+    assert 0 <= found.flush.latency - given.flush.latency < 20_000

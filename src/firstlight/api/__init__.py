@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         run_gate,
         set_baseline,
     )
-    from firstlight.api.board_models import calibrate_board, predict_on_board
+    from firstlight.api.board_models import calibrate_board, calibrate_storage, predict_on_board
     from firstlight.api.boot import Boot, open
     from firstlight.api.capture_boots import Captured, capture, capture_self_test
     from firstlight.api.check_health import Health, health
@@ -123,6 +123,7 @@ __all__ = [
     "boots_by",
     "calibrate",
     "calibrate_board",
+    "calibrate_storage",
     "capture",
     "capture_self_test",
     "compact_fleet",
@@ -186,7 +187,7 @@ _MODULES = {
     "firstlight.api.boot": "Boot open",
     "firstlight.api.compare_boots": "Comparison Total compare open_arms",
     "firstlight.api.experiments": "Forecast Trial plan_experiment read_experiment run_experiment scale try_ whatif",
-    "firstlight.api.board_models": "calibrate_board predict_on_board",
+    "firstlight.api.board_models": "calibrate_board calibrate_storage predict_on_board",
     "firstlight.api.capture_boots": "Captured capture capture_self_test",
     "firstlight.api.check_health": "Health health",
     "firstlight.api.farms": "FarmKey boots_by farm_key farm_status tidy_farm work",

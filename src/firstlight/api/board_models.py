@@ -10,6 +10,7 @@ from firstlight.api.write import check_free
 
 if TYPE_CHECKING:
     from firstlight.experiment.calibrate.board import BoardModel, PredictedChange
+    from firstlight.lab.storage.fit import StorageFit
 
 
 def calibrate_board(
@@ -36,6 +37,37 @@ def calibrate_board(
     found = calibrate(Path(exact), Path(board))
     if output is not None:
         write_model(found, Path(output))
+    return found
+
+
+def calibrate_storage(
+    log: PathLike, *, device: str | None = None, output: PathLike | None = None, force: bool = False
+) -> StorageFit:
+    """Fit a model of a disk to the block requests in one log of a board.
+
+    :param log: a text with the kernel's events `block_rq_issue` and `block_rq_complete`: a trace, or a console.
+    :param device: `MAJOR,MINOR` of the disk; by default that with the most reads.
+    :param output: also write the model as TOML, for `storage` of :func:`record`.
+    :param force: replace an existing file.
+    :raises UsageError: when the log cannot be read, or lacks what a model needs.
+    :raises FirstlightError: when the file cannot be written.
+
+    Source: docs/guides/storage.md.
+
+    Example: ``firstlight.calibrate_storage("trace.txt", output="board.toml").model.read``.
+    """
+    from firstlight.atomic import atomic_write
+    from firstlight.lab.storage.fit import fit_storage, log_lines
+    from firstlight.lab.storage.model import model_text
+
+    path = Path(log)
+    if output is not None:
+        check_free(Path(output), force=force)
+    name = "fitted" if output is None else Path(output).stem
+    found = fit_storage(log_lines(path), name, str(path), device)
+    if output is not None:
+        with atomic_write(Path(output), force=force) as made:
+            made.write_text(model_text(found.model), encoding="utf-8")
     return found
 
 

@@ -35,6 +35,14 @@ def calibrate(
             help="An experiment on a board with the arms of the exact experiment BOOT: fit a model of the board.",
         ),
     ] = None,
+    storage: Annotated[
+        bool,
+        typer.Option("--storage", help="BOOT is a log with block requests: fit a model for `record --storage FILE`."),
+    ] = False,
+    device: Annotated[
+        str | None,
+        typer.Option(metavar="MAJOR,MINOR", help="With --storage: the disk (default: the one with the most reads)."),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", min=0, help="Seed for splitting boots into two arms (default: random).")
     ] = None,
@@ -57,10 +65,24 @@ def calibrate(
       firstlight calibrate live.boot --pairs 16 -o testbed.json
       firstlight calibrate boots/ -o testbed.json
       firstlight calibrate exact/ --board board/ -o imx8.model
+      firstlight calibrate trace.txt --storage -o disk.toml
     """
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.band import band_report, calibration_report
 
+    if device is not None and not storage:
+        raise UsageError("`--device` needs `--storage`")
+    if storage:
+        if board is not None or pairs is not None or seed is not None or keep is not None:
+            raise UsageError("`--storage` excludes `--board`, `--pairs`, `--seed` and `--keep`: a log is enough")
+        from firstlight.render.views.storage_model import storage_report
+
+        fit = api.calibrate_storage(boot, device=device, output=output, force=force)
+        if json:
+            print_json(fit.model_dump(mode="json", by_alias=True))
+        else:
+            print_report(storage_report(fit))
+        return
     if board is not None:
         if pairs is not None or seed is not None or keep is not None:
             raise UsageError("`--board` excludes `--pairs`, `--seed` and `--keep`: the boots are there already")

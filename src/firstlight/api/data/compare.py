@@ -17,6 +17,7 @@ from firstlight.comparison.exact.rows import RowDelta, Split
 from firstlight.comparison.noise_band import Band
 from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.experiment.calibrate.board import BoardModel
+from firstlight.lab.storage.fit import StorageFit
 
 
 class Change(TypedDict):
@@ -177,7 +178,7 @@ class Tried(Exact):
     regression: bool
 
 
-Calibrated = Band | Calibration | BoardModel
+Calibrated = Band | Calibration | BoardModel | StorageFit
 """`firstlight calibrate`: a noise band of an exact recording, the noise of a testbed, or a model of a board."""
 
 
