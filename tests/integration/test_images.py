@@ -147,7 +147,7 @@ def test_missing_tools_are_named_by_their_packages(
     assert run(["image", "build", "kernel"]) == 1
     said = capsys.readouterr().err
     assert "these packages are missing: flex libelf-dev" in said
-    assert "apt-get install --no-install-recommends flex libelf-dev" in said
+    assert "flex libelf-dev`" in said
 
 
 def test_no_source_package_says_where_a_source_may_be_put(

@@ -264,7 +264,7 @@ def test_a_machine_that_does_not_start_without_its_firmware_says_what_adds_it(tm
     qemu = Qemu(Path("qemu-system-riscv64"), (7, 2, 0), "", has_plugins=True, has_sandbox=True, data_directories=())
     with pytest.raises(LabError, match="firmware of guests on riscv64 is missing: `opensbi-riscv64-") as caught:
         require_firmware(qemu, riscv, riscv.machine)
-    assert caught.value.hint == "install it with `apt-get install qemu-system-data`"
+    assert caught.value.hint == install_hint("qemu-system-data")
     (tmp_path / riscv.firmware_files[0]).touch()
     require_firmware(qemu, riscv, riscv.machine, (tmp_path,))
     require_firmware(dataclasses.replace(qemu), architecture_of("aarch64"), "virt-7.2")

@@ -122,7 +122,7 @@ def test_a_loader_is_found_by_its_name_and_a_missing_package_is_named(tmp_path: 
     file.unlink()
     with pytest.raises(LabError, match="U-Boot is not installed") as caught:
         find_loader(there, "u-boot")
-    assert "apt-get install u-boot-qemu" in (caught.value.hint or "")
+    assert "u-boot-qemu`; or give its file: `--loader FILE`" in (caught.value.hint or "")
     with pytest.raises(UsageError, match="no loader of this name"):
         find_loader(there, "ovmf")
 

@@ -92,17 +92,20 @@ def package_manager() -> PackageManager | None:
     return there[0] if there else None
 
 
-def install_hint(package: str) -> str:
-    """What a hint says of a missing package.
+def install_hint(*packages: str) -> str:
+    """What a hint says of missing packages.
 
-    :param package: the name of the Debian package.
+    :param packages: the names of the Debian packages.
 
-    >>> install_hint("zstd").startswith("install ")
-    True
+    >>> install_hint("zstd").startswith("install "), install_hint("flex", "bison").startswith("install ")
+    (True, True)
     """
     manager = package_manager()
-    command = manager and manager.command([package])
-    return f"install it: `{command}`" if command else f"install what Debian has in the package `{package}`"
+    command = manager and manager.command(packages)
+    if command:
+        return f"install {'it' if len(packages) == 1 else 'them'}: `{command}`"
+    names = " ".join(packages)
+    return f"install what Debian has in the package{'' if len(packages) == 1 else 's'} `{names}`"
 
 
 def os_release() -> dict[str, str]:

@@ -139,7 +139,7 @@ def require_firmware(qemu: Qemu, architecture: Architecture, machine: str, befor
     raise LabError(
         f"QEMU's firmware of guests on {architecture.name} is missing: {', '.join(f'`{name}`' for name in names)}",
         where=str(qemu.path),
-        hint=f"install it with `apt-get install {architecture.firmware_package}`",
+        hint=install_hint(architecture.firmware_package),
     )
 
 

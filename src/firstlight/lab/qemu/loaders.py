@@ -9,6 +9,7 @@ from pathlib import Path
 
 from firstlight.cache import file_digest
 from firstlight.errors import MISSING_INPUT, LabError, UsageError
+from firstlight.lab.host.package_manager import install_hint
 from firstlight.quantities import size_text
 from firstlight.recipe.isa import Architecture
 
@@ -64,7 +65,7 @@ def find_loader(architecture: Architecture, name: str) -> Loader:
         raise LabError(
             f"{named.title} is not installed: there is no {path}",
             where=where,
-            hint=f"install it with `apt-get install {named.package}`, or give its file: `--loader FILE`",
+            hint=f"{install_hint(named.package)}; or give its file: `--loader FILE`",
             exit_code=MISSING_INPUT,
         )
     if not path.exists():
