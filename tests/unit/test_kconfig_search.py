@@ -113,13 +113,13 @@ def test_the_space_has_what_the_boot_uses_and_groups_of_what_it_does_not() -> No
     assert [group.id for group in space.groups][:2] == ["unused drivers/char", "idle drivers/xen"]
     every = space.wanted([group.id for group in space.groups])
     assert (every["EXT4_FS"], every["TCG_TPM"], every["XEN"]) == ("y", "n", "n")
-    assert (every["VIRTIO"], every["FUSE_FS"], every["SOUND"]) == ("y", "y", "n")
+    assert (every["VIRTIO"], every["FUSE_FS"], every["SOUND"]) == ("y", "m", "n")
     assert every["CRYPTO_MANAGER_DISABLE_TESTS"] == "y"
     assert (every["HZ"], every["RETPOLINE"]) == ("250", "y")
     none = space.wanted([])
     assert (none["TCG_TPM"], none["XEN"], none["CRYPTO_MANAGER_DISABLE_TESTS"]) == ("y", "y", "n")
     assert space.left_out == 1
-    assert space.expects == ("HC-MOD module.fuse",)
+    assert space.modules == ("fuse",)
 
 
 def test_a_kept_feature_keeps_its_options_also_where_the_boot_does_not_use_them() -> None:

@@ -123,7 +123,7 @@ def root_image(
             return _cached("directory", tree_digest(path), addition, lambda folder: _from_tree(path, folder, addition))
         if not path.is_file():
             what = "not a regular file" if path.exists() else "there is no such root file system"
-            hint = "give a directory, a tar, an ext4 image, `debian`, or the path that `firstlight image build NAME` prints"
+            hint = "give a directory, a tar, an ext4 image, `debian`, or what `firstlight image build NAME` prints"
             raise LabError(what, where=str(path), hint=hint, exit_code=MISSING_INPUT)
         check_cached(path)
         archive = is_archive(path)

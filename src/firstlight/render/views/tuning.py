@@ -137,7 +137,7 @@ def _kernels(tuning: Tuning) -> Table:
         notes.append(
             f"Kept: {', '.join(search.features)}; {depth}. The distribution's kernel sets {search.options_before:,} "
             f"options. {search.modules_left_out:,} modules that the boot did not load are in none of these kernels; "
-            f"{len(search.modules_built_in)} that it loaded are built in."
+            f"{len(search.modules_kept)} that it loaded stay modules."
         )
         if search.trouble:
             notes.append(f"No kernel counts: {printable(search.trouble, 200)}")

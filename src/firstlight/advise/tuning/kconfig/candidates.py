@@ -30,6 +30,9 @@ _BUILD = {
 }
 #: Of the build, and tools of its own that a laboratory need not have.
 _NEVER = ("LOCALVERSION_AUTO", "MODULE_SIG_ALL", "GCC_PLUGINS", "RUST", "WERROR")
+#: What every kernel of a search changes: its own size, that of a root file system with its modules, and objects that
+#: drivers register without a device.
+_STATED = ("HC-MEM memory.*", "HC-NAMES block.pmem*", "HC-DEV device.workqueue/*", "HC-DEV device.event_source/*")
 #: What the smallest kernel may change: it has no devices, drivers and protection but those of the kept features.
 _STATED_BY_SMALLEST = (
     "HC-DEV *", "HC-DRIVER *", "HC-NAMES *", "HC-MOD *", "HC-IRQ *", "HC-POLICY *", "HC-VULN *", "HC-CLOCK *",
@@ -69,8 +72,8 @@ class Space:
     fixed: Mapping[str, str]
     groups: Sequence[Group]
     """The most harmless first."""
-    built_in: tuple[str, ...] = ()
-    """Modules that the boot loaded; they are built in."""
+    modules: tuple[str, ...] = ()
+    """Modules that the boot loaded; they stay modules."""
     left_out: int = 0
     """Modules that the boot did not load, and no kernel of the space has."""
     expects: tuple[str, ...] = field(default=())
@@ -140,10 +143,13 @@ def space_of(
     left_out = 0
     folders = _folders(files)
     for name, value in config.items():
-        kept = name in loaded or any(feature.keeps(name) for feature in features)
+        keeping = [feature for feature in features if feature.keeps(name)]
+        kept = name in loaded or bool(keeping)
         if value == "m":
+            # What the boot did not load is for devices that are not there, unless the user asks for the feature.
+            kept = name in loaded or any(feature.role is Role.ASKED for feature in keeping)
             left_out += not kept
-            fixed[name] = "y" if kept else "n"
+            fixed[name] = "m" if kept else "n"
         elif value == "y" and not kept and (use := uses.get(name, Use.USED)) is not Use.USED:
             off.setdefault((use, folders[name]), []).append(name)
         else:
@@ -159,7 +165,7 @@ def space_of(
         groups,
         tuple(sorted(modules)),
         left_out,
-        tuple(f"HC-MOD module.{name}" for name in sorted(modules)),
+        _STATED,
     )
 
 

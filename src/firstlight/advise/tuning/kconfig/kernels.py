@@ -180,7 +180,7 @@ def _found(found: Minimised, attempt: _Attempt, wish: KernelWish, features: Sequ
         options_before=_size(attempt.before),
         options_after=_size(config) if config else None,
         modules_left_out=space.left_out,
-        modules_built_in=space.built_in,
+        modules_kept=space.modules,
         without=tuple(each.title for each in space.groups if each.id in (found.without or ())),
         restored=dict(found.restored),
         tried=tuple(

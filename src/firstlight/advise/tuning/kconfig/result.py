@@ -38,7 +38,7 @@ class KernelSearch(FrozenModel):
     """Options that the found kernel sets."""
     modules_left_out: int
     """Modules that no kernel of the search has, because the boot did not load them."""
-    modules_built_in: tuple[str, ...]
+    modules_kept: tuple[str, ...]
     """Modules that the boot loaded."""
     without: tuple[str, ...]
     """The groups that the found kernel lacks, in words."""
