@@ -38,27 +38,32 @@ def udev_tracks(boot: Boot, whole: Window, least: int = 0) -> Iterator[Track]:
     """
     recorded = uevents(boot)
     if not recorded.is_empty():
-        yield from _queue(queue_over_time(recorded), f"of {recorded.height:,} events")
+        yield from _queue(queue_over_time(recorded))
         yield from _recorded_workers(recorded, whole, least)
         return
     events = udev_events(boot)
     if events.is_empty():
         return
-    unsent = events.filter(pl.col("arrival_ns").is_null()).height
-    note = f"of {events.height:,} events, {unsent:,} from the daemon's read on" if unsent else f"of {events.height:,}"
-    yield from _queue(queue_over_time(queue_of(events)), note)
+    yield from _queue(queue_over_time(queue_of(events)))
     named = events.with_columns(pl.col("device").fill_null(_NAMELESS))
     waits = named.drop_nulls("arrival_ns").select("arrival_ns", "start_ns", "device")
     bars = [Bar(start, max(start, end), name, Look.WAITING) for start, end, name in waits.iter_rows()]
     if bars:
-        yield Track(_GROUP, "waiting", packed(bars), role="waits", parent=_QUEUE, note=f"{len(bars):,} triggered")
+        yield Track(
+            _GROUP,
+            "waiting",
+            packed(bars),
+            role="waits",
+            parent=_QUEUE,
+            note=f"{len(bars):,} of {events.height:,} events",
+        )
     yield from _workers(
         (str(worker if pid is None else pid), Bar(start, end, name, Look.RUNNING))
         for worker, pid, start, end, name in named.select("worker", "pid", "start_ns", "end_ns", "device").iter_rows()
     )
 
 
-def _queue(steps: pl.DataFrame, note: str) -> Iterator[Track]:
+def _queue(steps: pl.DataFrame) -> Iterator[Track]:
     """One lane of bars, each as long as the same number of events waits."""
     rows = steps.select("time_ns", "waiting").with_columns(end_ns=pl.col("time_ns").shift(-1)).drop_nulls("end_ns")
     changes = pl.col("waiting") != pl.col("waiting").shift(1)
@@ -76,7 +81,7 @@ def _queue(steps: pl.DataFrame, note: str) -> Iterator[Track]:
         for start, end, count in parts.select("time_ns", "end_ns", "waiting").iter_rows()
     ]
     heights: list[int] = parts["waiting"].to_list()
-    yield Track(_GROUP, _QUEUE, [bars], role="queue", note=f"at most {max(heights):,} {note}", heights=heights)
+    yield Track(_GROUP, _QUEUE, [bars], role="queue", note=f"at most {max(heights):,}", heights=heights)
 
 
 def _recorded_workers(events: pl.DataFrame, whole: Window, least: int) -> Iterator[Track]:
