@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import firstlight
-from device_trees import flatten
-from equal_boots import assert_equal
+from device_trees import cells, flatten
+from equal_boots import assert_equal, assert_undisturbed
 from firstlight.assets import asset_path
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.kernel.device_tree import Node, read_tree
@@ -72,3 +72,51 @@ def test_a_tree_without_the_console_is_not_booted(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"has no serial port \(`arm,pl011` at 0x9000000\) of QEMU's machine"):
         firstlight.record_with(RecordOptions(tmp_path / "a.boot", arch="arm64", dtb=dtb))
     assert not (tmp_path / "a.boot").exists()
+
+
+@pytest.mark.skipif(is_missing("aarch64"), reason="QEMU for arm64 is missing")
+def test_devices_are_deferred_for_their_suppliers_and_that_is_seen_from_outside(tmp_path: Path) -> None:
+    root = machine_tree("aarch64")
+    # The driver of this supplier comes later, and nothing drives that one.
+    root.children["pcie@10000000"].properties["phandle"] = cells(0x9000)
+    root.children["pl061@9030000"].properties["acme-supply"] = cells(0x9000)
+    root.children["acme"] = Node({"compatible": b"acme,regulator\0", "phandle": cells(0x9001)})
+    root.children["pl031@9010000"].properties["acme-supply"] = cells(0x9001)
+    dtb = tmp_path / "board.dtb"
+    dtb.write_bytes(flatten(root))
+    boot, *_ = (
+        firstlight.record_with(
+            RecordOptions(tmp_path / f"{name}.boot", arch="arm64", dtb=dtb, devices=devices, append=append)
+        )
+        for name, devices, append in (
+            ("a", True, ""), ("b", True, ""), ("plain", False, ""), ("said", False, "initcall_debug"),
+        )
+    )  # fmt: skip
+    assert_equal(tmp_path / "a.boot", tmp_path / "b.boot")
+    assert_undisturbed(tmp_path / "a.boot", tmp_path / "plain.boot")
+    rows = {row["device"]: row for row in boot.devices().iter_rows(named=True)}
+    late, never = rows["9030000.pl061"], rows["9010000.pl031"]
+    assert (late["tries"], late["deferrals"], late["result"], late["driver"]) == (2, 1, "bound", "pl061_gpio")
+    assert late["supplier"] == "4010000000.pcie"
+    assert late["deferral"].endswith("supplier 4010000000.pcie not ready")
+    assert "9030000.pl061" in rows["4010000000.pcie"]["consumers"].split(", ")
+    assert late["waited_ns"] > late["deferred_ns"] > 0
+    assert late["grade"] == "exact"
+    assert never["result"] == "deferred"
+    assert never["deferrals"] == never["tries"] > 0
+    assert never["deferral"].endswith("supplier acme not ready")
+    facts = dict(boot.facts().select("fact", "value").iter_rows())
+    assert facts["kernel.deferred_probe.9010000.pl031"] == never["deferral"]
+    assert rows["4010000000.pcie"]["initcall"] == "gen_pci_driver_init"
+    # What the kernel itself logs of its probes is the same, as far as it goes.
+    said = {row["device"]: row for row in firstlight.open(tmp_path / "said.boot").devices().iter_rows(named=True)}
+    logged = {device for device, row in said.items() if row["tries"]}
+    assert logged
+    assert logged <= rows.keys()
+    for device in logged:
+        assert said[device]["tries"] == rows[device]["tries"]
+        assert said[device]["result"] == rows[device]["result"]
+    # A question of the user does not mix with them.
+    answers = firstlight.ask(tmp_path / "a.boot", "really_probe(dev->kobj.name:string)")
+    assert answers.unaffected, answers.differences
+    assert answers.calls == answers.rows.height == sum(row["tries"] for row in rows.values())

@@ -60,6 +60,7 @@ OTHER_CHOICES: dict[str, Any] = {
     "initramfs_order": 5,
     "ready": "login: $",
     "profile": False,
+    "devices": True,
     "user_functions": True,
     "symbols": Path("de bug"),
     "live": True,

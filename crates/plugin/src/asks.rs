@@ -37,6 +37,9 @@ pub struct Questions {
 struct Question {
     function: String,
     returns: bool,
+    /// How the result is read; by default as its type says, a pointer as a number.
+    #[serde(default)]
+    result: Option<Kind>,
     values: Vec<Value>,
 }
 
@@ -174,7 +177,8 @@ impl<I: Isa> Asks<I> {
         let places = self.questions.iter().map(|question| {
             let values = question.values.iter();
             let places = values.map(|value| place(&types, &question.function, &value.path, value.kind));
-            Ok((places.collect::<Result<_, String>>()?, result(&types, &question.function)))
+            let result = question.result.or_else(|| result(&types, &question.function));
+            Ok((places.collect::<Result<_, String>>()?, result))
         });
         self.places = Some(places.collect::<Result<_, String>>()?);
         Ok(())
@@ -234,7 +238,11 @@ impl<I: Isa> Asks<I> {
         }
         let word = registers.get(self.file.result);
         for (_, call, kind) in ended {
-            let result = kind.map_or(Json::Null, |kind| kind.of(word));
+            let result = match kind {
+                Some(Kind::String | Kind::Text) => self.text(word).map_or(Json::Null, Json::from),
+                Some(kind) => kind.of(word),
+                None => Json::Null,
+            };
             self.write(&Returned { call, end_ns: at.virtual_ns, result });
         }
     }

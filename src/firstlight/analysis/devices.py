@@ -19,11 +19,11 @@ from firstlight.schema.spans import SpanKind
 DEFERRED = 517
 
 #: What makes a kernel report its probes.
-HINT = "boot with `initcall_debug` on the kernel's command line: it also logs every probe"
+HINT = "record with `--devices`, or boot with `initcall_debug` on the kernel's command line, which logs every probe"
 
 _SCHEMA = columns(
-    "device bus driver tries:int deferrals:int deferred_ns:int waited_ns:int supplier result returned:int start_ns:int "
-    "end_ns:int duration_ns:int grade reason initcall source"
+    "device bus driver tries:int deferrals:int deferred_ns:int waited_ns:int supplier consumers deferral result "
+    "returned:int start_ns:int end_ns:int duration_ns:int grade reason initcall source"
 )
 
 
@@ -32,7 +32,9 @@ def devices(boot: Boot) -> pl.DataFrame:
 
     Columns: `device`, `bus` and `driver` (where known), `tries`, `deferrals` (tries that ended
     with -517), `deferred_ns` (what those cost: the union of their time), `waited_ns` (from the end of the first try
-    that was put off to the start of the last one), `supplier` (what it waited for), `result` (`bound`, `deferred`,
+    that was put off to the start of the last one), `supplier` (its suppliers, by links of the kernel or of a log),
+    `consumers` (the devices that it is a supplier of), `deferral` (why it was put off the last time, as the kernel says
+    it), `result` (`bound`, `deferred`,
     `failed: ERRNO`, or null), `returned` (of the last try), `start_ns` (of the first try), `end_ns` (of the last),
     `duration_ns`, `grade` and `reason` (of the last try alone), `initcall` (that the last try ran in), `source`.
 
@@ -40,10 +42,10 @@ def devices(boot: Boot) -> pl.DataFrame:
     >>> devices(firstlight.open(bundle)).height  # an exact recording has no probes
     0
     """
-    frame = spans_of(boot, "probe", keys=("returned", "driver", "bus", "tries"))
+    frame = spans_of(boot, "probe", keys=("returned", "driver", "bus", "tries", "deferred_for"))
     frame = frame.with_columns(returned(boot, frame), whole_number("tries"))
     names = dict(boot.spans().filter(pl.col("kind") == SpanKind.INITCALL).select("span", "name").iter_rows())
-    suppliers = _suppliers(boot)
+    suppliers, consumers = _links(boot)
     known = _known_devices(boot)
     waiting = _still_waiting(boot)
     tries: dict[str, list[dict[str, Any]]] = {name: [] for name in waiting}
@@ -57,6 +59,8 @@ def devices(boot: Boot) -> pl.DataFrame:
         row["bus"] = _last(probes, "bus") or bus
         row["driver"] = _last(probes, "driver") or driver
         row["supplier"] = ", ".join(suppliers[device]) if device in suppliers else waiting.get(device)
+        row["consumers"] = ", ".join(consumers[device]) if device in consumers else None
+        row["deferral"] = _last(probes, "deferred_for") or waiting.get(device)
         row["initcall"] = names.get(probes[-1]["parent"]) if probes else None
         rows.append(row)
     return pl.DataFrame(rows, schema=_SCHEMA).sort("start_ns", "device", nulls_last=True)
@@ -124,13 +128,16 @@ def _last(probes: Sequence[dict[str, Any]], key: str) -> str | None:
     return next((str(probe[key]) for probe in reversed(probes) if probe[key]), None)
 
 
-def _suppliers(boot: Boot) -> dict[str, list[str]]:
-    """What each device waited for, by the links."""
+def _links(boot: Boot) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The suppliers of each device, and the consumers of each, by the links."""
     links = boot.links().filter((pl.col("kind") == "supplier") & pl.col("from_name").is_not_null())
-    found: dict[str, list[str]] = {}
+    suppliers: dict[str, list[str]] = {}
+    consumers: dict[str, list[str]] = {}
     for device, supplier in links.select("from_name", "to_name").unique(maintain_order=True).iter_rows():
-        found.setdefault(device, []).append(supplier or "?")
-    return found
+        suppliers.setdefault(device, []).append(supplier or "?")
+        if supplier:
+            consumers.setdefault(supplier, []).append(device)
+    return suppliers, consumers
 
 
 def _known_devices(boot: Boot) -> dict[str, tuple[str, str | None]]:

@@ -124,6 +124,10 @@ def record(
     profile: Annotated[
         bool, typer.Option("--profile/--no-profile", help="Profile every function, or record only marks.")
     ] = True,
+    devices: Annotated[
+        bool,
+        typer.Option("--devices", help="Record the probes of devices, their deferrals and suppliers, from outside."),
+    ] = False,
     user_functions: Annotated[
         bool, typer.Option("--user-functions", help="Profile user mode, too: by process, file and function.")
     ] = False,
@@ -190,7 +194,7 @@ def record(
       firstlight record --no-profile -o e.boot
       firstlight record --rootfs debian --user-functions -o f.boot
       firstlight record --loader ovmf -o g.boot
-      firstlight record --arch arm64 --dtb board.dtb -o h.boot
+      firstlight record --arch arm64 --dtb board.dtb --devices -o h.boot
       firstlight record --board lab.toml --repeat 12 -o base
     """
     if board is not None:
@@ -228,6 +232,7 @@ def record(
         initramfs_order=initramfs_order,
         ready=ready,
         profile=profile,
+        devices=devices,
         user_functions=user_functions,
         symbols=symbols,
         live=live,

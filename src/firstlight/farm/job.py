@@ -26,7 +26,7 @@ from firstlight.version import VERSION
 
 #: Choices that a job contains as values.
 ALLOWED = frozenset(
-    "arch root_as guest_commands append memory cpu cpus machine shift seed initramfs_order ready profile "
+    "arch root_as guest_commands append memory cpu cpus machine shift seed initramfs_order ready profile devices "
     "user_functions timeout_wall_s timeout_virtual_s".split()
 )
 #: Choices that are files or directories; the store contains them.

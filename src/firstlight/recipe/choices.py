@@ -76,6 +76,8 @@ class Choices:
     """A regular expression on single console lines that ends the recording, instead of the guest's own mark."""
     profile: bool = True
     """Load the plugin."""
+    devices: bool = False
+    """Record the probes of devices, their deferrals with the reason, and their suppliers, from outside."""
     user_functions: bool = False
     """Follow user code, too: which thread executed how much of each function."""
     symbols: FilePath | None = None

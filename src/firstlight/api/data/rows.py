@@ -92,6 +92,8 @@ class DeviceRow(TypedDict):
     deferred_ns: int | None
     waited_ns: int | None
     supplier: str | None
+    consumers: str | None
+    deferral: str | None
     result: str | None
     returned: int | None
     start_ns: int | None

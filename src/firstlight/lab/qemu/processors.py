@@ -30,6 +30,7 @@ def check_processors(options: RecordOptions, architecture: Architecture) -> None
     for option, given, why in (
         ("--loader", options.loader, "a boot loader is recorded with one processor"),
         ("--dtb", options.dtb, "a device tree of yours is booted with one processor"),
+        ("--devices", options.devices or None, "the probes of devices are followed on one processor"),
         ("--storage", options.storage, "requests of a disk are timed with one processor"),
     ):
         if given is not None:

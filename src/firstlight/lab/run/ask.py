@@ -179,12 +179,17 @@ def _rows(answers: Path, question: Question) -> tuple[int, list[dict[str, Any]]]
         lines = answers.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise LabError("the plugin left no answers", hint="run `firstlight doctor`") from error
+    others = 0
     for line in lines:
         data = json.loads(line)
         if "calls" in data:
-            calls = data["calls"]
+            calls = data["calls"] - others
+        elif data.get("question"):
+            # What `record --devices` asks besides.
+            others += 1
         elif "end_ns" in data:
-            row = rows[data["call"]]
+            if (row := rows.get(data["call"])) is None:
+                continue
             row |= {"end_ns": data["end_ns"], "duration_ns": data["end_ns"] - row["start_ns"], "result": data["result"]}
         else:
             values = dict(zip((value.name for value in question.values), data.pop("values"), strict=True))

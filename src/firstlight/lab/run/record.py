@@ -30,6 +30,7 @@ from firstlight.lab.qemu.command_line import RunFiles, write_plugin_config, writ
 from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.qemu.emulator import left_out_features
 from firstlight.lab.run.command_line_evidence import words_of
+from firstlight.lab.run.device_probes import device_questions, tables_from_devices
 from firstlight.lab.run.guest_architecture import guest_architecture
 from firstlight.lab.run.live import boot_live
 from firstlight.lab.run.packages import tables_from_packages
@@ -145,6 +146,8 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, ask
     else:
         attributed, accelerator = _attribute(inputs, files, bundle, outcome, report, missing), Accelerator.TCG
     facts = tables_from_console(files.console, report, bundle)
+    if inputs.recipe.chosen.devices:
+        facts += tables_from_devices(files.answers, bundle, len(asks["questions"]) if asks is not None else 0)
     words = words_of(inputs, report, outcome.console.decode(errors="replace"))
     for word in unread(words):
         progress.warn(f"nothing read `{word.text}` on the kernel's command line: {word.detail}")
@@ -187,6 +190,8 @@ def run_exact(
     """
     chosen = inputs.recipe.chosen
     write_storage_config(inputs.recipe, files)
+    if chosen.devices:
+        asks = device_questions(asks)
     if inputs.plugin is not None and inputs.symbols is not None:
         write_plugin_config(inputs.recipe, files, inputs.symbols, asks)
     watch = Watch(

@@ -29,6 +29,7 @@ from firstlight.lab.rootfs.initramfs import BEFORE_ROOT, GuestConfig, build_init
 from firstlight.lab.rootfs.initrd_check import check_initrd
 from firstlight.lab.rootfs.kernel_mounted import KernelRoot, image_root, minimal_root, tree_root
 from firstlight.lab.rootfs.overlay import check_overlay
+from firstlight.lab.run.device_probes import check_functions
 from firstlight.lab.run.guest_architecture import guest_architecture
 from firstlight.lab.run.symbols import kernel_symbols, known_symbols
 from firstlight.lab.run.validate_options import check_choices, guest_memory
@@ -134,6 +135,8 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
         recipe = recipe.model_copy(update={"files": recipe.files.model_copy(update={"device_tree": tree})})
     check_memory(recipe)
     symbols = _symbols(options, kernel, qemu, progress, dry_run=dry_run) if plugin is not None else None
+    if options.devices and symbols is not None:
+        check_functions(symbols, str(kernel.path))
     digests = {
         "kernel": kernel.digest,
         "initrd": file_digest(guest.initrd) if guest.initrd is not None else None,

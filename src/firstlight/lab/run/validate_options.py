@@ -86,6 +86,9 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
             hint="add `--no-profile`, or leave `kaslr` out: Firstlight says `nokaslr`, because the profile names "
             "functions by their addresses",
         )
+    if options.devices and (options.live or not options.profile):
+        word = "--live" if options.live else "--no-profile"
+        raise UsageError(f"`{word}` excludes `--devices`", hint="devices are followed with the profile")
     if options.user_functions and (options.live or not options.profile):
         word = "--live" if options.live else "--no-profile"
         raise UsageError(f"`{word}` excludes `--user-functions`", hint="user code is followed with the profile")
@@ -107,6 +110,9 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
     if not architecture.has_kernel_roots and options.root_as is not None:
         hint = "take a root file system: `--rootfs`" if architecture.has_root_images else "use an initramfs: `--initrd`"
         raise UsageError(f"{guest} cannot be booted with `--root-as`", hint=hint)
+    if options.devices and not architecture.has_arguments:
+        hint = "leave it out, and use `--append initcall_debug`: the kernel then logs every probe"
+        raise UsageError(f"`--devices` is not for {guest}: the plugin reads no arguments of functions", hint=hint)
     if options.dtb is not None and not architecture.has_device_tree:
         hint = "leave it out, or boot another kernel: `--arch arm64`, `--arch riscv64` or `--arch armhf`"
         raise UsageError(
