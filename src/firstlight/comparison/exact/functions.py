@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import polars as pl
 
@@ -106,7 +107,17 @@ def function_key(row: Row) -> Key:
     >>> function_key(Row("f.constprop.0", None, None, kind="function")).name
     'f'
     """
-    return row.key._replace(kind=entered_as_one(row.kind))
+    return key_of_function(row.name, row.module, row.kind)
+
+
+@lru_cache(maxsize=1 << 16)
+def key_of_function(name: str, module: str | None, kind: str) -> Key:
+    """The same of the columns of a row: trees have many rows of one function.
+
+    >>> key_of_function("f.constprop.0", None, "interrupt") == function_key(Row("f", None, None, kind="function"))
+    True
+    """
+    return Row(name, None, None, module, kind).key._replace(kind=entered_as_one(kind))
 
 
 def entered_as_one(kind: str) -> str:

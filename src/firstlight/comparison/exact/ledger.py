@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from firstlight.bundle.boot import Boot
-from firstlight.comparison.exact.functions import function_key
+from firstlight.comparison.exact.functions import key_of_function
 from firstlight.comparison.exact.owners import Owners, owners_of
-from firstlight.comparison.exact.parts import Part, Parts, added, over_places
-from firstlight.comparison.exact.rows import Key, Row
+from firstlight.comparison.exact.parts import Part, Parts, added, added_by, over_places
+from firstlight.comparison.exact.rows import Key
 from firstlight.comparison.exact.tree import TreeDifference
 from firstlight.schema.spans import CallKind
 
@@ -80,9 +80,9 @@ def ledger_of(a: Boot, b: Boot, tree: TreeDifference, tolerance: Tolerance) -> L
     instructions = Parts(*(value >> shift for value in (busy.caused_ns, busy.moved_ns, busy.accident_ns)))
     levels = {
         "phases": _phases(a, b, tree, paths),
-        "entries": _by((owners.entries[node], parts) for node, parts in paths.items()),
-        "initcalls": _by((owners.initcalls[node] or _NO_INITCALL, parts) for node, parts in paths.items()),
-        "functions": _by(zip(_keys(nodes, paths), paths.values(), strict=True)),
+        "entries": added_by((owners.entries[node], parts) for node, parts in paths.items()),
+        "initcalls": added_by((owners.initcalls[node] or _NO_INITCALL, parts) for node, parts in paths.items()),
+        "functions": added_by(zip(_keys(nodes, paths), paths.values(), strict=True)),
     }
     return Ledger(added(paths.values()), instructions, levels, paths, owners)
 
@@ -141,22 +141,19 @@ def _phases(a: Boot, b: Boot, tree: TreeDifference, paths: Mapping[int, Parts]) 
     places: dict[int, list[tuple[str, int]]] = {}
     for place, phase, ns in summed.sort("place", "phase").iter_rows():
         places.setdefault(place, []).append((phase, ns))
-    found: dict[Key, Parts] = {}
-    for place, within in places.items():
-        parts = paths.get(nodes.get(place, -1), Parts())
-        for (phase, _), each in zip(within, over_places(parts, [ns for _, ns in within]), strict=True):
-            found[Key(phase)] = found.get(Key(phase), Parts()) + each
-    return found
+    by_phase = added_by(
+        (phase, part)
+        for place, within in places.items()
+        for (phase, _), part in zip(
+            within,
+            over_places(paths.get(nodes.get(place, -1), Parts()), [ns for _, ns in within]),
+            strict=True,
+        )
+    )
+    return {Key(phase): parts for phase, parts in by_phase.items()}
 
 
 def _keys(nodes: pl.DataFrame, wanted: Iterable[int]) -> list[Key]:
     """What the functions of some nodes are matched by."""
     functions, modules, kinds = (nodes[name].to_list() for name in ("function", "module", "kind"))
-    return [function_key(Row(functions[node], None, None, modules[node], kinds[node])) for node in wanted]
-
-
-def _by(pairs: Iterable[tuple[Key, Parts]]) -> dict[Key, Parts]:
-    found: dict[Key, Parts] = {}
-    for key, parts in pairs:
-        found[key] = found.get(key, Parts()) + parts
-    return found
+    return [key_of_function(functions[node], modules[node], kinds[node]) for node in wanted]

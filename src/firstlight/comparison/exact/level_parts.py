@@ -8,7 +8,7 @@ from typing import Any
 
 from firstlight.comparison.exact.ledger import Ledger
 from firstlight.comparison.exact.level import Level
-from firstlight.comparison.exact.parts import Parts, added, over_rows
+from firstlight.comparison.exact.parts import Parts, added, added_by, over_rows
 from firstlight.comparison.exact.rows import Key
 from firstlight.comparison.exact.tree import TreeDifference
 from firstlight.comparison.exact.userspace import IDLE, INTERRUPTS, Cells, Userspace
@@ -149,7 +149,7 @@ def _classes(tree: TreeDifference, ledger: Ledger) -> dict[tuple[str, str], Part
     within: list[tuple[str, str] | None] = []
     for node, parent in enumerate(parents):
         within.append(_BEGINS.get(functions[node]) or (None if parent is None else within[parent]))
-    found: dict[tuple[str, str], Parts] = {}
+    modes: list[tuple[tuple[str, str], Parts]] = []
     for node, parts in ledger.paths.items():
         name = ledger.owners.entries[node].name
         if (inside := within[node]) is not None:
@@ -164,8 +164,8 @@ def _classes(tree: TreeDifference, ledger: Ledger) -> dict[tuple[str, str], Part
             mode = ("call", _CALL.sub("", name))
         else:
             mode = _KERNEL
-        found[mode] = found.get(mode, Parts()) + parts
-    return found
+        modes.append((mode, parts))
+    return added_by(modes)
 
 
 def _cells(

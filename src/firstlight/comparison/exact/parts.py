@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from firstlight.comparison.exact.rows import Key
+
+_K = TypeVar("_K", bound=Hashable)
 
 
 class Part(StrEnum):
@@ -54,7 +57,22 @@ def added(parts: Iterable[Parts]) -> Parts:
     >>> added([Parts(1), Parts(2, 3)])
     Parts(caused_ns=3, moved_ns=3, accident_ns=0)
     """
-    return sum(parts, Parts())
+    return added_by(("", each) for each in parts).get("", Parts())
+
+
+def added_by(pairs: Iterable[tuple[_K, Parts]]) -> dict[_K, Parts]:
+    """The sums of changes that have one key, in the order of the keys' first changes.
+
+    >>> added_by([("f", Parts(1)), ("g", Parts(5)), ("f", Parts(0, 2))])["f"]
+    Parts(caused_ns=1, moved_ns=2, accident_ns=0)
+    """
+    sums: dict[_K, list[int]] = {}
+    for key, parts in pairs:
+        found = sums.setdefault(key, [0, 0, 0])
+        found[0] += parts.caused_ns
+        found[1] += parts.moved_ns
+        found[2] += parts.accident_ns
+    return {key: Parts(*found) for key, found in sums.items()}
 
 
 def ordered_parts(level: Mapping[Key, Parts]) -> list[tuple[Key, Parts]]:

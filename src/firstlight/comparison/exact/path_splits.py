@@ -6,9 +6,9 @@ from dataclasses import astuple, replace
 
 import polars as pl
 
-from firstlight.comparison.exact.functions import function_key
+from firstlight.comparison.exact.functions import function_key, key_of_function
 from firstlight.comparison.exact.level import Level
-from firstlight.comparison.exact.rows import Key, Row, Split, split
+from firstlight.comparison.exact.rows import Key, Split, split
 from firstlight.comparison.exact.tree import TreeDifference
 from firstlight.schema.spans import CallKind
 
@@ -37,19 +37,18 @@ def path_splits(tree: TreeDifference) -> dict[Key, Split]:
     """The split of each function that changed; the parts of one add up to twice its change."""
     columns = ("function", "module", "kind", "in_a", "in_b", "calls_a", "calls_b", "self_ns_a", "self_ns_b")
     changed = tree.nodes.filter(pl.col("self_change_ns") != 0).select(columns)
-    splits: dict[Key, Split] = {}
+    sums: dict[Key, list[int]] = {}
     for function, module, kind, in_a, in_b, calls_a, calls_b, ns_a, ns_b in changed.iter_rows():
         if kind in _NOT_CALLED:
             continue
+        parts = sums.setdefault(key_of_function(function, module, kind), [0, 0, 0, 0])
         if not in_b:
-            path = Split(-2 * ns_a, 0, 0, 0)
+            parts[0] -= 2 * ns_a
         elif not in_a:
-            path = Split(0, 2 * ns_b, 0, 0)
+            parts[1] += 2 * ns_b
         elif calls_a and calls_b:
-            path = split(calls_a, ns_a, calls_b, ns_b)
+            for number, part in enumerate(astuple(split(calls_a, ns_a, calls_b, ns_b))):
+                parts[number] += part
         else:
-            path = Split(0, 0, 0, 2 * (ns_b - ns_a))
-        key = function_key(Row(function, None, None, module, kind))
-        known = splits.get(key, Split(0, 0, 0, 0))
-        splits[key] = Split(*(one + other for one, other in zip(astuple(known), astuple(path), strict=True)))
-    return splits
+            parts[3] += 2 * (ns_b - ns_a)
+    return {key: Split(*parts) for key, parts in sums.items()}
