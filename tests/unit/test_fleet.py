@@ -10,6 +10,7 @@ import tarfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import ibis
 import polars as pl
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ import firstlight
 from bundles import HOSTILE, make_bundle
 from firstlight.cli.main import run
 from firstlight.errors import FirstlightError, UsageError
+from firstlight.fleet.conditions import matching, read_conditions, where
 from firstlight.fleet.files import read_boots, read_spans
 from firstlight.fleet.identities import masked
 from firstlight.fleet.layout import open_fleet
@@ -158,6 +160,41 @@ def test_forgotten_boots_are_in_no_file(fleet: Path, tmp_path: Path, capsys: pyt
         assert gone not in pl.read_parquet(path)["boot"].to_list()
 
 
+def test_forgotten_boots_are_in_no_file_that_a_compaction_kept_and_in_no_note(fleet: Path, tmp_path: Path) -> None:
+    damaged = make_bundle(tmp_path, name="damaged.boot", seed=9)
+    (damaged / "spans.parquet").write_bytes(b"PAR1 no more")
+    for seed in range(2):
+        boot = make_bundle(tmp_path, name=f"{seed}.boot", seed=seed)
+        firstlight.add_to_fleet(fleet, [boot, damaged], {"device": f"s{seed}"})
+    gone = boots_of(fleet).filter(pl.col("device") == "s1")["boot"].item()
+    firstlight.compact_fleet(fleet)
+    assert firstlight.forget_boots(fleet, 'device = "s1"') == 1
+    files = [path for folder in ("boots", "spans") for path in (fleet / folder).rglob("*.parquet")]
+    assert len(files) == 2
+    assert all(gone not in pl.read_parquet(path)["boot"].to_list() for path in files)
+    [note] = (fleet / "quarantine").glob("*.json")
+    assert json.loads(note.read_text())["attributes"] == {"device": "s0"}
+
+
+SIGNS = st.text("Ab_%*.\\^$[( \n", max_size=6)
+
+
+@given(values=st.lists(SIGNS, min_size=1, max_size=8), pattern=SIGNS.filter(lambda text: "\n" not in text))
+def test_a_deletion_and_a_question_choose_the_same_boots(values: list[str], pattern: str) -> None:
+    frame = pl.DataFrame({"boot": range(len(values)), "model": values})
+    text = f'model ~ "{pattern}"'
+    asked = ibis.duckdb.connect().to_polars(where(ibis.memtable(frame.to_arrow()), read_conditions(text, ["model"])))
+    assert sorted(asked["boot"]) == matching(frame, text)["boot"].to_list()
+
+
+def test_signs_of_patterns_in_a_value_are_themselves(fleet: Path, tmp_path: Path) -> None:
+    for seed, model in enumerate(("A_1", "AB1")):
+        boot = make_bundle(tmp_path, name=f"{seed}.boot", seed=seed)
+        firstlight.add_to_fleet(fleet, [boot], {"model": model})
+    assert firstlight.ask_fleet(fleet, "phases", where='model ~ "A_*"').boots == 1
+    assert firstlight.forget_boots(fleet, 'model ~ "A_*"') == 1
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -198,7 +235,7 @@ def test_wrong_use_is_named(fleet: Path, arguments: list[str], says: str, capsys
 
 
 @pytest.mark.parametrize(
-    ("where", "says"),
+    ("text", "says"),
     [
         ("modell = 'A'", "the fleet has no attribute `modell`"),
         ("model A", "is not understood"),
@@ -207,10 +244,10 @@ def test_wrong_use_is_named(fleet: Path, arguments: list[str], says: str, capsys
         ("model = 'Z'", "no boot meets the conditions"),
     ],
 )
-def test_wrong_conditions_are_named(fleet: Path, tmp_path: Path, where: str, says: str) -> None:
+def test_wrong_conditions_are_named(fleet: Path, tmp_path: Path, text: str, says: str) -> None:
     firstlight.add_to_fleet(fleet, [make_bundle(tmp_path)], {"model": "A"})
     with pytest.raises(UsageError, match=says):
-        firstlight.ask_fleet(fleet, "phases", where=where)
+        firstlight.ask_fleet(fleet, "phases", where=text)
 
 
 HEX = "0123456789abcdef"

@@ -98,7 +98,7 @@ def _add_store(
         done.known += 1
 
     known = set(read_boots(fleet, fleet.listing().boots)["digest"])
-    failed: Callable[[str, str], None] = lambda where, why: quarantine(fleet, done, where, why)  # noqa: E731
+    failed: Callable[[str, str], None] = lambda where, why: quarantine(fleet, done, where, why, attributes)  # noqa: E731
     for folder in bundles_of(open_store(location), known, failed, skip):
         more = ingest(fleet, [folder], attributes, finds_causes=causes, note=note)
         done.added += more.added
@@ -123,7 +123,7 @@ def compact_fleet(fleet: PathLike) -> Compacted:
 
 
 def forget_boots(fleet: PathLike, where: str) -> int:
-    """Delete boots from a fleet: no file that is left has a row of them.
+    """Delete boots from a fleet: no file that is left has a row of them, and no note names them.
 
     :param where: conditions on attributes, as `serial = "1234"`.
     :returns: how many boots were deleted.
@@ -136,13 +136,15 @@ def forget_boots(fleet: PathLike, where: str) -> int:
     >>> firstlight.forget_boots(fleet, 'serial = "1234"')
     1
     """
-    from firstlight.fleet.changes import forget
+    from firstlight.fleet.changes import forget, forget_notes
     from firstlight.fleet.conditions import matching
     from firstlight.fleet.files import read_boots
     from firstlight.fleet.layout import open_fleet
 
     opened = open_fleet(Path(fleet))
-    return forget(opened, matching(read_boots(opened, opened.listing().boots), where))
+    number = forget(opened, matching(read_boots(opened, opened.listing().boots), where))
+    forget_notes(opened, where)
+    return number
 
 
 def ask_fleet(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 import polars as pl
 
-from firstlight.errors import FirstlightError
+from firstlight.errors import FirstlightError, UsageError
 from firstlight.fleet.boot_rows import SPANS
+from firstlight.fleet.conditions import matching
 from firstlight.fleet.files import read_boots, read_spans, remove, write_boots, write_spans
-from firstlight.fleet.layout import Fleet, Listing
+from firstlight.fleet.layout import QUARANTINE, Fleet, Listing
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def compact(fleet: Fleet) -> Compacted:
 
 
 def forget(fleet: Fleet, boots: pl.DataFrame) -> int:
-    """Delete boots: no file that is left has a row of them.
+    """Delete boots: no file that is left has a row of them, the former files that a compaction keeps included.
 
     :param boots: with `boot`.
     :returns: how many boots were deleted.
@@ -75,6 +77,7 @@ def forget(fleet: Fleet, boots: pl.DataFrame) -> int:
         all_boots = read_boots(fleet, before.boots)
         gone = all_boots.join(boots.select("boot"), on="boot", how="semi")
         if not gone.height:
+            remove(fleet, _stray(fleet, before))
             return 0
         days = {f"spans/day={day}" for day in gone["day"]}
         made: list[str] = []
@@ -100,8 +103,29 @@ def forget(fleet: Fleet, boots: pl.DataFrame) -> int:
             remove(fleet, made)
             raise
         # Deleted means deleted: no reader is waited for.
-        remove(fleet, set(before.files) - set(after.files))
+        remove(fleet, _stray(fleet, after))
         return gone.height
+
+
+def forget_notes(fleet: Fleet, where: str) -> None:
+    """Delete the notes of boots that could not be read and whose attributes meet conditions.
+
+    :param where: conditions on attributes, as `serial = "1234"`; notes that lack one of the attributes stay.
+    :raises FirstlightError: when a note cannot be deleted.
+    """
+    for path in sorted((fleet.directory / QUARANTINE).glob("*.json")):
+        try:
+            noted = json.loads(path.read_text(encoding="utf-8"))
+            attributes = {str(name): str(value) for name, value in dict(noted["attributes"]).items()}
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        try:
+            if matching(pl.DataFrame([attributes]), where).height:
+                path.unlink(missing_ok=True)
+        except UsageError:
+            continue
+        except OSError as error:
+            raise FirstlightError(f"cannot be deleted: {error.strerror or error}", where=str(path)) from error
 
 
 def _stray(fleet: Fleet, listing: Listing) -> list[str]:

@@ -27,11 +27,16 @@ class Condition:
     sign: str
     text: str
 
+    @property
+    def pattern(self) -> str:
+        """The text of `~` as a regular expression of a whole value, in what RE2, Rust and Java have in common."""
+        return rf"(?s)\A{'.*'.join(re.escape(part) for part in self.text.split('*'))}\z"
+
     def holds(self, boots: ir.Table) -> ir.BooleanValue:
         """The condition on a table; a boot that lacks the attribute equals nothing."""
         column = boots[self.attribute].fill_null("")
         if self.sign == "~":
-            return column.like(self.text.replace("%", r"\%").replace("_", r"\_").replace("*", "%"))
+            return column.re_search(self.pattern)
         return column == self.text if self.sign == "=" else column != self.text
 
 
@@ -84,8 +89,7 @@ def matching(boots: pl.DataFrame, text: str) -> pl.DataFrame:
     for condition in conditions:
         column = pl.col(condition.attribute).fill_null("")
         if condition.sign == "~":
-            pattern = ".*".join(re.escape(part) for part in condition.text.split("*"))
-            boots = boots.filter(column.str.contains(f"^{pattern}$"))
+            boots = boots.filter(column.str.contains(condition.pattern))
         else:
             boots = boots.filter(column == condition.text if condition.sign == "=" else column != condition.text)
     return boots

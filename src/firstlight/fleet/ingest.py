@@ -31,6 +31,8 @@ _TOGETHER = 250
 _LARGEST_ARCHIVE = 64 << 30
 _MOST_MEMBERS = 1_000_000
 _LONGEST_VALUE = 200
+_LeaveOut = Callable[[str, str], None]
+"""Called with where a boot was found that cannot be read, and why."""
 
 
 @dataclass
@@ -82,7 +84,7 @@ def ingest(
         if not path.exists():
             raise UsageError("no such file or directory", where=str(path), hint="give bundles, directories or archives")
     work = _Work(fleet, dict(attributes), finds_causes, set(read_boots(fleet, fleet.listing().boots)["digest"]))
-    for seen, found in enumerate(_found(given, work.done, fleet), start=1):
+    for seen, found in enumerate(_found(given, work.leave_out), start=1):
         work.take(found)
         if seen % BATCH == 0:
             work.commit()
@@ -111,7 +113,7 @@ class _Work:
         try:
             digest = _digest(found.bundle)
         except FirstlightError as error:
-            return quarantine(self.fleet, self.done, found.where, error.message)
+            return self.leave_out(found.where, error.message)
         if digest in self.known:
             self.done.known += 1
             return None
@@ -139,6 +141,10 @@ class _Work:
         for bundle in found.left:
             self._alone(bundle, str(bundle))
 
+    def leave_out(self, where: str, why: str) -> None:
+        """Note a boot that cannot be read."""
+        quarantine(self.fleet, self.done, where, why, self.attributes)
+
     def _alone(self, bundle: Path, where: str) -> None:
         try:
             rows = boot_rows(
@@ -146,7 +152,7 @@ class _Work:
                 finds_causes=self.finds_causes,
             )  # fmt: skip
         except FirstlightError as error:
-            return quarantine(self.fleet, self.done, where, error.message)
+            return self.leave_out(where, error.message)
         self._boots.append(rows.boot)
         self._spans.append(rows.spans)
         return None
@@ -174,15 +180,19 @@ def _commit(fleet: Fleet, rows: Sequence[dict[str, Any]], spans: pl.DataFrame, d
         done.added += fresh.height
 
 
-def quarantine(fleet: Fleet, done: Ingested, where: str, why: str) -> None:
-    """Note a boot that cannot be read. The note names the file alone: folders may be called after people."""
+def quarantine(fleet: Fleet, done: Ingested, where: str, why: str, attributes: Mapping[str, str]) -> None:
+    """Note a boot that cannot be read. The note names the file alone: folders may be called after people.
+
+    :param attributes: what is said of the boot: the note is deleted with the boots that meet conditions on them.
+    """
     done.quarantined.append((where, why))
     folder = fleet.directory / QUARANTINE
     folder.mkdir(exist_ok=True)
     name = Path(where).name
-    digest = re.sub(r"[^0-9a-f]", "", _digest_of_text(f"{name}\0{why}"))[:32]
+    digest = re.sub(r"[^0-9a-f]", "", _digest_of_text("\0".join([name, why, *map("=".join, sorted(attributes.items()))])))[:32]
+    noted = {"name": name, "reason": why, "attributes": dict(attributes)}
     with atomic_write(folder / f"{digest}.json", force=True) as written:
-        written.write_text(json.dumps({"name": name, "reason": why}, indent=1) + "\n", encoding="utf-8")
+        written.write_text(json.dumps(noted, indent=1) + "\n", encoding="utf-8")
 
 
 def _digest_of_text(text: str) -> str:
@@ -206,36 +216,36 @@ class _Found(NamedTuple):
     is_temporary: bool
 
 
-def _found(given: Sequence[Path], done: Ingested, fleet: Fleet) -> Iterator[_Found]:
+def _found(given: Sequence[Path], leave_out: _LeaveOut) -> Iterator[_Found]:
     for path in given:
         if path.is_dir():
             for each in _in_directory(path):
                 if each.is_dir():
                     yield _Found(each, str(each), False)
                 else:
-                    yield from _found([each], done, fleet)
+                    yield from _found([each], leave_out)
         elif tarfile.is_tarfile(path):
             with _unpacked(path) as directory:
                 if isinstance(directory, str):
-                    quarantine(fleet, done, str(path), directory)
+                    leave_out(str(path), directory)
                     continue
                 bundles = [each for each in _in_directory(directory) if each.is_dir()]
                 yield from (_Found(each, f"{path}:{each.relative_to(directory)}", True) for each in bundles)
             if not bundles:
                 # What a collector packed is one record.
-                yield from _imported(path, done, fleet)
+                yield from _imported(path, leave_out)
         else:
-            yield from _imported(path, done, fleet)
+            yield from _imported(path, leave_out)
 
 
-def _imported(path: Path, done: Ingested, fleet: Fleet) -> Iterator[_Found]:
+def _imported(path: Path, leave_out: _LeaveOut) -> Iterator[_Found]:
     """A bundle of each boot that a record of another tool has."""
     with tempfile.TemporaryDirectory(prefix="firstlight-fleet-") as temporary:
         target = Path(temporary) / "record.boot"
         try:
             import_records(ImportOptions([str(path)], target, split=True, force=True))
         except FirstlightError as error:
-            quarantine(fleet, done, str(path), error.message)
+            leave_out(str(path), error.message)
             return
         yield from (_Found(each, str(path), True) for each in _in_directory(Path(temporary)))
 
