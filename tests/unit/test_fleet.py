@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import tarfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -94,6 +95,44 @@ def test_what_cannot_be_read_is_noted_and_left_out(fleet: Path, tmp_path: Path) 
     assert json.loads(note.read_text())["name"] == "damaged.boot"
 
 
+def test_a_damaged_copy_does_not_hide_the_intact_one(
+    fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = tmp_path / "given"
+    given.mkdir()
+    damaged = make_bundle(given, name="a.boot")
+    (damaged / "spans.parquet").write_bytes(b"PAR1 no more")
+    assert run(["fleet", "add", str(fleet), str(damaged), str(damaged)]) == 1
+    make_bundle(given, name="b.boot")
+    make_bundle(given, name="c.boot")
+    assert run(["fleet", "add", str(fleet), str(given)]) == 0
+    assert "1 added, 1 was in it already" in capsys.readouterr().out
+    assert boots_of(fleet).height == 1
+
+
+def test_an_archive_of_logs_is_added_as_a_directory_of_them(fleet: Path, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "few.tgz", "w:gz") as archive:
+        for number in range(3):
+            log = tmp_path / f"{number}.log"
+            log.write_text(LOG.replace("web01", f"web0{number}").replace("0.700", f"0.70{number}"))
+            archive.add(log, log.name)
+    done = firstlight.add_to_fleet(fleet, [tmp_path / "few.tgz"])
+    assert (done.added, done.quarantined) == (3, [])
+
+
+def test_notes_quote_no_host_names(fleet: Path, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "sos.tgz", "w:gz") as archive:
+        for number in range(2):
+            log = tmp_path / f"{number}.log"
+            log.write_text(LOG.replace("web01", f"web0{number}"))
+            archive.add(log, f"sos_commands/{log.name}")
+    done = firstlight.add_to_fleet(fleet, [tmp_path / "sos.tgz"])
+    [(_, why)] = done.quarantined
+    assert "web01" in why
+    [note] = (fleet / "quarantine").glob("*.json")
+    assert json.loads(note.read_text())["reason"] == "the records are of several machines"
+
+
 def test_an_archive_cannot_write_outside(fleet: Path, tmp_path: Path) -> None:
     boot = make_bundle(tmp_path)
     with tarfile.open(tmp_path / "evil.tar", "w") as archive:
@@ -123,10 +162,11 @@ def test_compaction_merges_files_and_removes_what_a_killed_writer_left(fleet: Pa
     shutil.copy(next((fleet / "boots").iterdir()), stray)
     assert boots_of(fleet).height == 3
     done = firstlight.compact_fleet(fleet)
-    assert (done.files_before, done.files_after, done.removed) == (6, 2, 1)
+    assert (done.files_before, done.files_after, done.removed, done.former) == (6, 2, 1, 6)
     assert not stray.exists()
     assert spans_of(fleet).sort("boot", "kind", "name").equals(before)
-    assert firstlight.compact_fleet(fleet).files_after == 2
+    done = firstlight.compact_fleet(fleet)
+    assert (done.files_after, done.removed, done.former) == (2, 6, 0)
 
 
 def test_a_full_disk_leaves_the_fleet_as_it_was(fleet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +194,7 @@ def test_forgotten_boots_are_in_no_file(fleet: Path, tmp_path: Path, capsys: pyt
         firstlight.add_to_fleet(fleet, [boot], {"serial": f"s{seed}"})
     gone = boots_of(fleet).filter(pl.col("serial") == "s1")["boot"].item()
     assert run(["fleet", "forget", str(fleet), "--where", 'serial = "s1"']) == 0
-    assert "1 boots deleted" in capsys.readouterr().out
+    assert "1 boot deleted" in capsys.readouterr().out
     assert boots_of(fleet)["serial"].to_list() == ["s0", "s2"] or set(boots_of(fleet)["serial"]) == {"s0", "s2"}
     for path in fleet.rglob("*.parquet"):
         assert gone not in pl.read_parquet(path)["boot"].to_list()
@@ -226,7 +266,7 @@ def test_a_list_that_cannot_be_is_refused(
         (["add", "FLEET", ".", "--set", "model"], "sets nothing"),
         (["init", "FLEET"], "the directory is not empty"),
         (["show", "FLEET", "phases", "--fail"], "`--fail` is for `regressed`"),
-        (["show", "FLEET", "regressed", "--between", "A"], "are not two values"),
+        (["show", "FLEET", "regressed", "--between", "A"], "is not two values"),
     ],
 )
 def test_wrong_use_is_named(fleet: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -305,6 +345,26 @@ def test_sql_reads_the_two_tables_and_nothing_else(
     ):  # fmt: skip
         assert run(["fleet", "sql", str(fleet), bad]) in (1, 2), bad
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_sql_shows_columns_of_one_name_intervals_and_numbers_that_json_lacks(
+    fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    firstlight.add_to_fleet(fleet, [make_bundle(tmp_path)])
+    both = firstlight.query_fleet(fleet, "SELECT b.boot, s.boot FROM boots b JOIN spans s ON b.boot = s.boot LIMIT 1")
+    assert both.columns == ["boot", "boot_2"]
+    assert firstlight.query_fleet(fleet, "SELECT 1 AS a, 2 AS a, 3 AS a_2").columns == ["a", "a_3", "a_2"]
+    statement = (
+        "SELECT INTERVAL 1 DAY AS a, {'x': INTERVAL 1 DAY} AS b, sum(x) AS c, 1e308 * 10 AS d, "
+        "'nan'::DOUBLE AS e, 1.5::DECIMAL(4, 2) AS f FROM range(4) t(x)"
+    )
+    assert run(["fleet", "sql", str(fleet), statement]) == 0
+    capsys.readouterr()
+    assert run(["fleet", "sql", str(fleet), statement, "--json"]) == 0
+    refuse: Callable[[str], object] = lambda text: pytest.fail(f"{text} is no JSON")  # noqa: E731
+    found = json.loads(capsys.readouterr().out, parse_constant=refuse)["data"]
+    assert found["columns"] == list("abcdef")
+    assert found["rows"] == [["1 day", "{'x': 1 day}", 6, None, None, 1.5]]
 
 
 def test_the_page_escapes_what_boots_say(tmp_path: Path) -> None:

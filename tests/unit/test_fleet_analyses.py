@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import firstlight
+from firstlight.cli.main import run
 from firstlight.fleet import engine
 from firstlight.fleet.analyses import cohorts, outliers, regressed, spread, tail
 from firstlight.fleet.boot_rows import BOOTS, SPANS
@@ -198,6 +199,35 @@ def test_the_sql_of_each_analysis_is_written_down(name: str, dialect: str, pytes
         SQL.write_text(page[: found.start(2)] + sql + page[found.end(2) :])
     else:
         assert found[2] == sql
+
+
+def test_parts_that_no_stratum_has_on_both_sides_are_said_to_be_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    groups = [Group({"model": model, "kernel": kernel}, 3, {}) for model, kernel in (("A", OLD), ("B", NEW))]
+    fleet = make_fleet(tmp_path / "fleet", groups).directory
+    found = firstlight.ask_fleet(fleet, "regressed", between=(OLD, NEW))
+    assert found.rows.height == 0
+    assert "no model has boots of both: nothing can be compared" in found.notes
+    assert run(["fleet", "show", str(fleet), "regressed", "--fail"]) == 0
+    assert "nothing can be compared" in firstlight.fleet_page(fleet, tmp_path / "fleet.html").read_text()
+    metrics = ["fleet", "export", str(fleet), "--to", "openmetrics", "--between", f"{OLD},{NEW}", "-o", "-"]
+    capsys.readouterr()
+    assert run(metrics) == 0
+    assert capsys.readouterr().out.endswith("# EOF\n")
+    assert not Path("-").exists()
+    assert run(["fleet", "show", str(fleet), "regressed", "--between", f"{OLD},{OLD}"]) == 2
+    assert "is not compared with itself" in capsys.readouterr().err
+
+
+def test_an_attribute_that_is_named_twice_groups_once(tmp_path: Path) -> None:
+    fleet = two_kernels(tmp_path, {}, boots=5).directory
+    for question in ("phases", "outliers", "cohorts", "tail"):
+        once, twice = (firstlight.ask_fleet(fleet, question, by=by) for by in (["model"], ["model", "model"]))
+        assert twice.by == once.by
+        assert twice.rows.equals(once.rows)
+    kernels = firstlight.ask_fleet(fleet, "regressed", by=["kernel", "kernel"])
+    assert kernels.rows.equals(firstlight.ask_fleet(fleet, "regressed", by=["kernel"]).rows)
 
 
 def test_spark_gives_the_same_answers(tmp_path: Path) -> None:

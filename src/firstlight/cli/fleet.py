@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -102,7 +103,7 @@ def add(
         left_out = [{"boot": where, "reason": why} for where, why in done.quarantined]
         print_json({"fleet": str(fleet), "added": done.added, "known": done.known, "quarantined": left_out})
     else:
-        known = f", {done.known} were in it already" if done.known else ""
+        known = f", {done.known} {'was' if done.known == 1 else 'were'} in it already" if done.known else ""
         print(f"{fleet}: {done.added} added{known}")
         print_first_notes([f"left out: {where}: {why}" for where, why in done.quarantined])
     if done.quarantined and not done.added and not done.known:
@@ -113,16 +114,22 @@ def add(
 def compact(fleet: FleetPath, json: Json = False) -> None:
     """Merge the files of each day into one, and remove what an interrupted writer left.
 
+    Commands that are reading go on with the former files, which the next compaction removes.
+
     \b
     Examples:
       firstlight fleet compact boards/
     """
     done = api.compact_fleet(fleet)
     if json:
-        files = {"files_before": done.files_before, "files_after": done.files_after, "removed": done.removed}
+        files = {"files_before": done.files_before, "files_after": done.files_after, "removed": done.removed,
+                 "former": done.former}  # fmt: skip
         print_json({"fleet": str(fleet), **files})
     else:
-        print(f"{fleet}: {done.files_before} files became {done.files_after}")
+        became = f"{done.files_before} file{'' if done.files_before == 1 else 's'} became {done.files_after}"
+        plural = "" if done.former == 1 else "s"
+        former = f"; the next compaction removes {done.former} former file{plural}" if done.former else ""
+        print(f"{fleet}: {became}{former}")
 
 
 @app.command("forget")
@@ -141,7 +148,7 @@ def forget(
     if json:
         print_json({"fleet": str(fleet), "forgotten": number})
     else:
-        print(f"{fleet}: {number} boots deleted")
+        print(f"{fleet}: {number} boot{'' if number == 1 else 's'} deleted")
 
 
 @app.command("show")
@@ -214,7 +221,7 @@ def _pair(between: str | None) -> tuple[str, str] | None:
         return None
     old, sign, new = between.partition(",")
     if not sign or not old or not new:
-        raise UsageError(f"`{between}` are not two values", where="--between", hint="use OLD,NEW")
+        raise UsageError(f"`{between}` is not two values", where="--between", hint="use OLD,NEW")
     return old, new
 
 
@@ -255,7 +262,19 @@ def sql(
 
 
 def _plain(value: object) -> object:
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+    """A value as JSON has it: null for what is no finite number, numbers for sums."""
+    from decimal import Decimal
+    from math import isfinite
+
+    if isinstance(value, (float, Decimal)):
+        if not isfinite(value):
+            return None
+        return value if isinstance(value, float) else int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
 @app.command("page")
@@ -289,7 +308,11 @@ def export(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", readable=False, help="The file (default: FLEET.prom, FLEET.grafana.json)."
+            "-o",
+            "--output",
+            metavar="FILE",
+            readable=False,
+            help="The file, - is stdout (default: FLEET.prom, FLEET.grafana.json).",
         ),
     ] = None,
     parts: Annotated[
@@ -317,9 +340,18 @@ def export(
       firstlight fleet export boards/ --to openmetrics --parts initcalls --between 6.1.0,6.12.1
       firstlight fleet export boards/ --to grafana -o boards.grafana.json
     """
-    written = api.export_fleet(
-        fleet, to, output, parts=parts or [], where=where, by=_names(by), between=_pair(between), force=force
-    )
+    options: Any = {"parts": parts or [], "where": where, "by": _names(by), "between": _pair(between)}
+    if output == Path("-"):
+        from firstlight.errors import UsageError
+
+        if json:
+            raise UsageError(
+                "`-o -` excludes `--json`: both go to standard output", where="--output", hint="leave one out"
+            )
+        with TemporaryDirectory(prefix="firstlight-fleet-") as folder:
+            print(api.export_fleet(fleet, to, Path(folder) / "export", **options).read_text(encoding="utf-8"), end="")
+        return
+    written = api.export_fleet(fleet, to, output, **options, force=force)
     if json:
         print_json({"fleet": str(fleet), "to": to, "file": str(written), "bytes": written.stat().st_size})
     else:

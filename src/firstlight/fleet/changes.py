@@ -23,7 +23,9 @@ class Compacted:
     files_before: int
     files_after: int
     removed: int
-    """Files that no list named: a writer that was ended left them."""
+    """Files that no list named: a writer that was ended left them, or a former compaction."""
+    former: int
+    """Files that are in the list no more, and stay until the next compaction for those that read them."""
 
 
 def compact(fleet: Fleet) -> Compacted:
@@ -62,7 +64,8 @@ def compact(fleet: Fleet) -> Compacted:
         except FirstlightError:
             remove(fleet, made)
             raise
-        return Compacted(len(before.files), len(after.files), len(stray))
+        former = len(set(before.files) - set(after.files))
+        return Compacted(len(before.files), len(after.files), len(stray), former)
 
 
 def forget(fleet: Fleet, boots: pl.DataFrame) -> int:

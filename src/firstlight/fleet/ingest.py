@@ -21,6 +21,7 @@ from firstlight.errors import BundleError, FirstlightError, UsageError
 from firstlight.fleet.boot_rows import BOOTS, SPANS, boot_rows
 from firstlight.fleet.bulk import bulk_rows
 from firstlight.fleet.files import read_boots, remove, write_boots, write_spans
+from firstlight.fleet.identities import masked
 from firstlight.fleet.layout import ATTRIBUTE, QUARANTINE, Fleet, Listing
 from firstlight.ingest.importing import ImportOptions, import_records
 
@@ -31,6 +32,9 @@ _TOGETHER = 250
 _LARGEST_ARCHIVE = 64 << 30
 _MOST_MEMBERS = 1_000_000
 _LONGEST_VALUE = 200
+_HEAD_OF_LOG = 1 << 20
+_COLLECTIONS = frozenset({"firstlight-collection", "sos_commands"})
+"""Folders in the archives of collectors, whose files are records of one boot."""
 _LeaveOut = Callable[[str, str], None]
 """Called with where a boot was found that cannot be read, and why."""
 
@@ -101,12 +105,14 @@ class _Work:
     attributes: dict[str, str]
     finds_causes: bool
     known: set[str]
-    """The digests of boots that are in the fleet, or on their way."""
+    """The digests of boots that are in the fleet, or were read."""
     done: Ingested = field(default_factory=Ingested)
     _boots: list[dict[str, Any]] = field(default_factory=list)
     _spans: list[pl.DataFrame] = field(default_factory=list)
-    _together: list[Path] = field(default_factory=list)
-    """Bundles that are read at once."""
+    _together: dict[Path, str] = field(default_factory=dict)
+    """Bundles that are read at once, with their digests."""
+    _copies: list[tuple[_Found, str]] = field(default_factory=list)
+    """Further bundles of these digests: they count where the first cannot be read."""
 
     def take(self, found: _Found) -> None:
         """Take a bundle, unless it is known."""
@@ -117,10 +123,16 @@ class _Work:
         if digest in self.known:
             self.done.known += 1
             return None
-        self.known.add(digest)
+        if digest in self._together.values():
+            # Whether the first copy can be read is not known yet.
+            if not found.is_temporary:
+                self._copies.append((found, digest))
+                return None
+            self._read_together()
+            return self.take(found)
         if found.is_temporary or self.finds_causes:
-            return self._alone(found.bundle, found.where)
-        self._together.append(found.bundle)
+            return self._alone(found.bundle, found.where, digest)
+        self._together[found.bundle] = digest
         return self._read_together() if len(self._together) == _TOGETHER else None
 
     def commit(self) -> None:
@@ -134,18 +146,26 @@ class _Work:
         self._boots, self._spans = [], []
 
     def _read_together(self) -> None:
-        bundles, self._together = self._together, []
-        found = bulk_rows(bundles, self.attributes, keeps_identities=self.fleet.keeps_identities)
+        bundles, self._together = self._together, {}
+        copies, self._copies = self._copies, []
+        found = bulk_rows(list(bundles), self.attributes, keeps_identities=self.fleet.keeps_identities)
         self._boots += found.boots
         self._spans.append(found.spans)
+        left = set(found.left)
+        self.known.update(digest for bundle, digest in bundles.items() if bundle not in left)
         for bundle in found.left:
-            self._alone(bundle, str(bundle))
+            self._alone(bundle, str(bundle), bundles[bundle])
+        for copy, digest in copies:
+            if digest in self.known:
+                self.done.known += 1
+            else:
+                self._alone(copy.bundle, copy.where, digest)
 
     def leave_out(self, where: str, why: str) -> None:
         """Note a boot that cannot be read."""
         quarantine(self.fleet, self.done, where, why, self.attributes)
 
-    def _alone(self, bundle: Path, where: str) -> None:
+    def _alone(self, bundle: Path, where: str, digest: str) -> None:
         try:
             rows = boot_rows(
                 open_boot(bundle), self.attributes, keeps_identities=self.fleet.keeps_identities,
@@ -153,6 +173,7 @@ class _Work:
             )  # fmt: skip
         except FirstlightError as error:
             return self.leave_out(where, error.message)
+        self.known.add(digest)
         self._boots.append(rows.boot)
         self._spans.append(rows.spans)
         return None
@@ -183,13 +204,18 @@ def _commit(fleet: Fleet, rows: Sequence[dict[str, Any]], spans: pl.DataFrame, d
 def quarantine(fleet: Fleet, done: Ingested, where: str, why: str, attributes: Mapping[str, str]) -> None:
     """Note a boot that cannot be read. The note names the file alone: folders may be called after people.
 
+    Of the reason the first line stays, masked as names are: further lines quote what the records say.
+
     :param attributes: what is said of the boot: the note is deleted with the boots that meet conditions on them.
     """
     done.quarantined.append((where, why))
     folder = fleet.directory / QUARANTINE
     folder.mkdir(exist_ok=True)
     name = Path(where).name
-    digest = re.sub(r"[^0-9a-f]", "", _digest_of_text("\0".join([name, why, *map("=".join, sorted(attributes.items()))])))[:32]
+    if not fleet.keeps_identities:
+        why = masked((why.splitlines() or [""])[0])
+    said = [name, why, *map("=".join, sorted(attributes.items()))]
+    digest = re.sub(r"[^0-9a-f]", "", _digest_of_text("\0".join(said)))[:32]
     noted = {"name": name, "reason": why, "attributes": dict(attributes)}
     with atomic_write(folder / f"{digest}.json", force=True) as written:
         written.write_text(json.dumps(noted, indent=1) + "\n", encoding="utf-8")
@@ -229,25 +255,41 @@ def _found(given: Sequence[Path], leave_out: _LeaveOut) -> Iterator[_Found]:
                 if isinstance(directory, str):
                     leave_out(str(path), directory)
                     continue
-                bundles = [each for each in _in_directory(directory) if each.is_dir()]
-                yield from (_Found(each, f"{path}:{each.relative_to(directory)}", True) for each in bundles)
-            if not bundles:
-                # What a collector packed is one record.
-                yield from _imported(path, leave_out)
+                inside = list(_in_directory(directory))
+                one_by_one = any(each.is_dir() for each in inside) or _are_logs_of_several_boots(inside)
+                for each in inside if one_by_one else ():
+                    where = f"{path}:{each.relative_to(directory)}"
+                    if each.is_dir():
+                        yield _Found(each, where, True)
+                    else:
+                        yield from _imported(each, leave_out, where)
+            if not one_by_one:
+                yield from _imported(path, leave_out, str(path))
         else:
-            yield from _imported(path, leave_out)
+            yield from _imported(path, leave_out, str(path))
 
 
-def _imported(path: Path, leave_out: _LeaveOut) -> Iterator[_Found]:
+def _are_logs_of_several_boots(files: Sequence[Path]) -> bool:
+    """Whether the files of an archive are kernel logs, and not what a collector packed of one boot."""
+    if any(_COLLECTIONS & {*file.parts} for file in files):
+        return False
+    logs = 0
+    for file in files:
+        with file.open("rb") as opened:
+            logs += b"Linux version " in opened.read(_HEAD_OF_LOG)
+    return logs > 1
+
+
+def _imported(path: Path, leave_out: _LeaveOut, where: str) -> Iterator[_Found]:
     """A bundle of each boot that a record of another tool has."""
     with tempfile.TemporaryDirectory(prefix="firstlight-fleet-") as temporary:
         target = Path(temporary) / "record.boot"
         try:
             import_records(ImportOptions([str(path)], target, split=True, force=True))
         except FirstlightError as error:
-            leave_out(str(path), error.message)
+            leave_out(where, error.message)
             return
-        yield from (_Found(each, str(path), True) for each in _in_directory(Path(temporary)))
+        yield from (_Found(each, where, True) for each in _in_directory(Path(temporary)))
 
 
 def _in_directory(directory: Path) -> Iterator[Path]:

@@ -118,7 +118,7 @@ def _groups(by: Sequence[str], attributes: Sequence[str]) -> tuple[str, ...]:
     for name in by:
         if name not in attributes:
             raise UsageError(f"the fleet has no attribute `{name}`", where="--by", hint=one_of(name, attributes))
-    return tuple(by) or tuple(name for name in _DEFAULT_BY if name in attributes)
+    return tuple(dict.fromkeys(by)) or tuple(name for name in _DEFAULT_BY if name in attributes)
 
 
 @dataclass(frozen=True)
@@ -148,14 +148,19 @@ def _rows(
         )
         return _Found(outliers.ordered(pl.concat([whole, parts])), by)
     if asked.question == Question.COHORTS:
-        one = (asked.by or by)[0]
+        one = by[0]
         return _Found(cohorts.against_largest(tables.rows(cohorts.cohorts(tables, one, conditions)), one), (one,))
     if asked.question == Question.TAIL:
-        strata = tuple(asked.by) or tuple(name for name in by if name == "model")
+        strata = by if asked.by else tuple(name for name in by if name == "model")
         return _Found(tail.excess(tables.rows(tail.tail(tables, strata, conditions))), strata)
     attribute = asked.by[0] if asked.by else "kernel"
-    strata = tuple(asked.by[1:]) or tuple(name for name in _known(chosen.columns) if name != attribute)
+    strata = tuple(name for name in by[1:] if asked.by) or tuple(
+        name for name in _known(chosen.columns) if name != attribute
+    )
     old, new = asked.between or _two_values(chosen, attribute)
+    if old == new:
+        hint = f"name two values of {attribute}: `--between OLD,NEW`"
+        raise UsageError(f"`{old}` is not compared with itself", where="--between", hint=hint)
     for value in (old, new):
         if value not in set(chosen[attribute]):
             values = sorted(set(chosen[attribute]))[:40]
@@ -163,7 +168,10 @@ def _rows(
     sums = tables.by_name(lambda some: regressed.rank_sums(some, attribute, old, new, strata, conditions))
     rows = regressed.with_verdicts(sums, strata)
     cells = f"{rows.height} cells of a part and {' and '.join(strata) or 'all boots'} were tested"
-    return _Found(rows, strata, (f"{attribute} {new} against {old}; {cells}",), old, new)
+    notes = [f"{attribute} {new} against {old}; {cells}"]
+    if not rows.height:
+        notes.append(f"no {' and '.join(strata) or 'part'} has boots of both: nothing can be compared")
+    return _Found(rows, strata, tuple(notes), old, new)
 
 
 def _known(attributes: Sequence[str]) -> tuple[str, ...]:

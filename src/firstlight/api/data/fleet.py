@@ -35,6 +35,7 @@ class Compacted(TypedDict):
     files_before: int
     files_after: int
     removed: int
+    former: int
 
 
 class Forgotten(TypedDict):

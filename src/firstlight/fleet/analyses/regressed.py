@@ -27,6 +27,21 @@ LEAST_NS = 1000
 TICK_NS = 100
 """Durations are ranked in steps of this: the kernel prints microseconds, and far fewer values are to be sorted."""
 
+_COLUMNS = {
+    "old_boots": pl.Int64,
+    "new_boots": pl.Int64,
+    "old_ns": pl.Float64,
+    "new_ns": pl.Float64,
+    "change": pl.Float64,
+    "change_ns": pl.Float64,
+    "z": pl.Float64,
+    "p": pl.Float64,
+    "p_all_strata": pl.Float64,
+    "verdict": pl.String,
+    "few": pl.Boolean,
+}
+"""What a row says of a part and its stratum."""
+
 
 class Verdict(StrEnum):
     """What became of a part."""
@@ -100,9 +115,8 @@ def with_verdicts(sums: pl.DataFrame, strata: Sequence[str]) -> pl.DataFrame:
     order = list(Verdict)
     rows.sort(key=lambda row: (order.index(row["verdict"]), -abs(row["change_ns"]), row["kind"], row["name"],
                                *(row[name] for name in strata)))  # fmt: skip
-    names = ["kind", "name", *strata, "old_boots", "new_boots", "old_ns", "new_ns", "change", "change_ns", "z", "p",
-             "p_all_strata", "verdict", "few"]  # fmt: skip
-    return pl.DataFrame(rows, infer_schema_length=None).select(names) if rows else pl.DataFrame(schema=names)
+    columns = dict.fromkeys(("kind", "name", *strata), pl.String) | _COLUMNS
+    return pl.DataFrame(rows, infer_schema_length=None).select(list(columns)) if rows else pl.DataFrame(schema=columns)
 
 
 def _moments(row: dict[str, int]) -> tuple[float, float]:

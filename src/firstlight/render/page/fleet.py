@@ -37,9 +37,10 @@ def fleet_html(fleet: Fleet, where: str = "") -> str:
     :raises UsageError: for an empty fleet, or conditions that no boot meets.
     :raises LabError: when the report page, whose style this one has, has not been built.
     """
+    boots = answer(fleet, Asked(Question.PHASES, where)).boots
     parts = [
         '<header><p class="brand"><span class="sun" aria-hidden="true"></span>Firstlight fleet</p>',
-        f"<h1>{answer(fleet, Asked(Question.PHASES, where)).boots:,} boots</h1>",
+        f"<h1>{boots:,} boot{'' if boots == 1 else 's'}</h1>",
         f'<p class="note">{escape_html(where) if where else "all boots that came up"}</p></header><main id="main">',
         "<section><h2>Totals</h2>" + _picture(distributions(fleet, _BY, where)) + "</section>",
     ]

@@ -35,14 +35,17 @@ def answer_report(answer: Answer, limit: int | None) -> Iterator[Block]:
 
     :param limit: so many rows; none for all.
     """
-    yield Line(f"{answer.boots:,} boots", "bold")
+    yield Line(f"{answer.boots:,} boot{'' if answer.boots == 1 else 's'}", "bold")
     yield from (Line(note, "dim") for note in answer_notes(answer))
     yield answer_table(answer, limit)
 
 
 def answer_notes(answer: Answer) -> list[str]:
     """What has to be said of an answer."""
-    left_out = f"{answer.left_out:,} boots did not come up and are left out"
+    one = answer.left_out == 1
+    left_out = (
+        f"{answer.left_out:,} {'boot did not come up and is' if one else 'boots did not come up and are'} left out"
+    )
     return [*([left_out] if answer.left_out else []), *answer.notes]
 
 
