@@ -329,6 +329,21 @@ def test_a_fleet_has_no_identities_unless_they_are_asked_for(tmp_path: Path) -> 
         assert not any("web01" in row for row in rows)
 
 
+@pytest.mark.parametrize("together", [False, True])
+def test_serial_numbers_that_the_boot_names_are_in_no_name(fleet: Path, tmp_path: Path, together: bool) -> None:
+    line = "[    0.800000] usb 1-1: SerialNumber: SN-90000001\n[    0.810000] calling  agent_init+0x0/0x10 @ 1\n"
+    log = LOG.replace("gizmo_init", "gizmo_SN_90000001").replace("[    1.000000]", f"{line}[    1.000000]")
+    (tmp_path / "a.log").write_text(log)
+    given = tmp_path / "a.log"
+    if together:
+        given = tmp_path / "a.boot"
+        assert run(["import", str(tmp_path / "a.log"), "-o", str(given)]) == 0
+    assert firstlight.add_to_fleet(fleet, [given]).added == 1
+    names = spans_of(fleet).filter(pl.col("kind") == "initcall")["name"].to_list()
+    assert "gizmo_*" in names
+    assert not any("90000001" in name for name in names)
+
+
 def test_sql_reads_the_two_tables_and_nothing_else(
     fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

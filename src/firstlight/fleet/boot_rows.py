@@ -15,7 +15,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern, Manifest
 from firstlight.bundle.reliability import unreliable_text
 from firstlight.errors import BundleError
-from firstlight.fleet.identities import IDENTIFYING_FACTS, mask_column
+from firstlight.fleet.identities import IDENTIFYING_FACTS, mask_column, serials_in
 from firstlight.schema.spans import SpanKind
 
 #: Columns of `boots` that every boot has; the others are attributes.
@@ -89,7 +89,7 @@ def boot_rows(
     row = boot_row(boot.directory, boot.manifest, length_ns, facts, attributes)
     spans = pl.concat([parts_of_spans(boot.spans()), _processes(boot)])
     if not keeps_identities:
-        spans = mask_column(spans, "name", names_of_machine(facts))
+        spans = mask_column(spans, "name", [*names_of_machine(facts), *serials_in(boot.log())["serial"].unique()])
     if finds_causes:
         spans = pl.concat([spans, _causes(boot)])
     return BootRows(row, merged(spans.with_columns(pl.lit(row["boot"], dtype=pl.Int64).alias("boot"))))

@@ -29,7 +29,7 @@ from firstlight.fleet.boot_rows import (
     names_of_machine,
     parts_of_spans,
 )
-from firstlight.fleet.identities import mask_column
+from firstlight.fleet.identities import mask_column, serials_in
 from firstlight.schema.spans import SpanKind
 
 _TABLES = ("marks", "spans", "facts")
@@ -58,6 +58,7 @@ def bulk_rows(bundles: Sequence[Path], attributes: Mapping[str, str], *, keeps_i
         return nothing
     try:
         marks, spans, facts = (_read(list(heads), table) for table in _TABLES)
+        serials = pl.DataFrame() if keeps_identities else serials_in(_lines_with(list(heads), "SerialNumber: "))
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # One of them is damaged, and none of these says which.
         return nothing
@@ -68,6 +69,9 @@ def bulk_rows(bundles: Sequence[Path], attributes: Mapping[str, str], *, keeps_i
     for file, fact, value in facts.filter(pl.col("fact").is_in(FACT_NAMES)).select(_FILE, "fact", "value").iter_rows():
         if value:
             known[file][fact] = value
+    devices: dict[str, set[str]] = defaultdict(set)
+    for file, serial in () if keeps_identities else serials.select(_FILE, "serial").iter_rows():
+        devices[file].add(serial)
     boots, numbers, names = [], {}, {}
     for bundle, manifest in heads.items():
         file = str(bundle)
@@ -77,7 +81,7 @@ def bulk_rows(bundles: Sequence[Path], attributes: Mapping[str, str], *, keeps_i
         row = boot_row(bundle, manifest, lengths[file], known[file], attributes)
         boots.append(row)
         numbers[file] = row["boot"]
-        if not keeps_identities and (own := names_of_machine(known[file])):
+        if not keeps_identities and (own := [*names_of_machine(known[file]), *devices[file]]):
             names[file] = own
     parts = parts_of_spans(spans.filter(pl.col(_FILE).is_in(list(numbers))))
     if not keeps_identities:
@@ -116,6 +120,14 @@ def _read(bundles: Sequence[Path], table: str) -> pl.DataFrame:
     bundle = pl.col(_FILE).str.strip_suffix(f"/{table}.parquet")
     frames = pl.scan_parquet(files, glob=False, hive_partitioning=False, include_file_paths=_FILE)
     return frames.select(*columns, bundle).collect()
+
+
+def _lines_with(bundles: Sequence[Path], text: str) -> pl.DataFrame:
+    """The lines of the logs of many bundles that have a text, with the bundle of each."""
+    files = [str(bundle / "log.parquet") for bundle in bundles]
+    frames = pl.scan_parquet(files, glob=False, hive_partitioning=False, include_file_paths=_FILE)
+    lines = frames.filter(pl.col("text").str.contains(text, literal=True))
+    return lines.select("text", pl.col(_FILE).str.strip_suffix("/log.parquet")).collect()
 
 
 def _counts(frame: pl.DataFrame) -> dict[str, int]:

@@ -31,6 +31,9 @@ _PARTS = tuple(re.compile(pattern) for pattern in _MASKS)
 #: Facts whose values name one machine.
 IDENTIFYING_FACTS = ("system.hostname", "system.machine_id", "boot.id")
 
+#: How the kernel announces the serial number of a device at a port; root hubs have addresses of controllers there.
+SERIAL_LINE = r"\busb [0-9]+-[0-9.]+: SerialNumber: (\S.{2,}\S)\s*$"
+
 
 def masked(name: str, known: Iterable[str] = ()) -> str:
     r"""A name without what identifies a machine, each such part replaced by `*`.
@@ -51,7 +54,8 @@ def masked(name: str, known: Iterable[str] = ()) -> str:
 def _without(name: str, known: Iterable[str]) -> str:
     for text in known:
         # A short name would be found inside other words.
-        name = re.sub(rf"(?<![0-9A-Za-z]){re.escape(text)}(?![0-9A-Za-z])", "*", name, flags=re.IGNORECASE)
+        pattern = _HYPHEN.join(map(re.escape, text.split("-")))
+        name = re.sub(rf"(?<![0-9A-Za-z]){pattern}(?![0-9A-Za-z])", "*", name, flags=re.IGNORECASE)
     return name
 
 
@@ -60,6 +64,16 @@ def _masked(name: str) -> str:
     for part in _PARTS:
         name = part.sub(r"\1*\2", name)
     return _MASK.sub("*", _INSTANCE.sub("@*", name))
+
+
+def serials_in(log: pl.DataFrame) -> pl.DataFrame:
+    """Log lines that name a serial number, with that number in `serial`; other columns stay.
+
+    >>> log = pl.DataFrame({"text": ["usb 1-1: SerialNumber: SN90000001", "usb usb1: SerialNumber: 0000:00:14.0"]})
+    >>> serials_in(log)["serial"].to_list()
+    ['SN90000001']
+    """
+    return log.with_columns(pl.col("text").str.extract(SERIAL_LINE).alias("serial")).drop_nulls("serial")
 
 
 def mask_column(frame: pl.DataFrame, column: str, known: Iterable[str] = ()) -> pl.DataFrame:
