@@ -31,8 +31,11 @@ _BUILD = {
 #: Of the build, and tools of its own that a laboratory need not have.
 _NEVER = ("LOCALVERSION_AUTO", "MODULE_SIG_ALL", "GCC_PLUGINS", "RUST", "WERROR")
 #: What every kernel of a search changes: its own size, that of a root file system with its modules, and objects that
-#: drivers register without a device.
-_STATED = ("HC-MEM memory.*", "HC-NAMES block.pmem*", "HC-DEV device.workqueue/*", "HC-DEV device.event_source/*")
+#: drivers register without a device. Its modules have no signature: with a key of each build no two would be equal.
+_STATED = (
+    "HC-MEM memory.*", "HC-NAMES block.pmem*", "HC-DEV device.workqueue/*", "HC-DEV device.event_source/*",
+    "HC-DEV device.platform/platform-framebuffer.*", "HC-TAINT kernel.tainted",
+)  # fmt: skip
 #: What the smallest kernel may change: it has no devices, drivers and protection but those of the kept features.
 _STATED_BY_SMALLEST = (
     "HC-DEV *", "HC-DRIVER *", "HC-NAMES *", "HC-MOD *", "HC-IRQ *", "HC-POLICY *", "HC-VULN *", "HC-CLOCK *",
@@ -143,11 +146,8 @@ def space_of(
     left_out = 0
     folders = _folders(files)
     for name, value in config.items():
-        keeping = [feature for feature in features if feature.keeps(name)]
-        kept = name in loaded or bool(keeping)
+        kept = name in loaded or any(feature.keeps(name) for feature in features)
         if value == "m":
-            # What the boot did not load is for devices that are not there, unless the user asks for the feature.
-            kept = name in loaded or any(feature.role is Role.ASKED for feature in keeping)
             left_out += not kept
             fixed[name] = "m" if kept else "n"
         elif value == "y" and not kept and (use := uses.get(name, Use.USED)) is not Use.USED:
