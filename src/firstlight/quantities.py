@@ -110,6 +110,17 @@ def count_text(count: int | None) -> str:
     return "-" if count is None else f"{count:,}"
 
 
+def counted(number: int, what: str, several: str | None = None) -> str:
+    """A number of things.
+
+    :param several: what several are called; by default with an `s`.
+
+    >>> counted(1, "span"), counted(1200, "span"), counted(2, "entry", "entries")
+    ('1 span', '1,200 spans', '2 entries')
+    """
+    return f"{number:,} {what if number == 1 else several or what + 's'}"
+
+
 def share(part: int | None, whole: int | None) -> float | None:
     """A part of a whole, from 0 to 1; none where either is unknown or the whole is nothing.
 

@@ -154,7 +154,8 @@ def test_no_line_is_wider_than_the_terminal(
         ("n,cost\n1,x\n", "`cost`: `x` is no number"),
         ("n,cost\n1,2,3\n", "3 fields, there are 2 columns"),
         ("n,cost\n1,2\n2,3\n", "too few"),
-        ("n,cost\n" + "".join(f"{n},nan\n" for n in SIZES), "no number"),
+        ("n,cost\n" + "".join(f"{n},nan\n" for n in SIZES), "csv:2: `cost`: `nan` is no number"),
+        ("n,cost\n1,2\n2,-3\n", "csv:3: `cost`: `-3` is negative"),
     ],
 )
 def test_a_table_that_cannot_be_is_told(

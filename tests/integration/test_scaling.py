@@ -140,8 +140,8 @@ def test_where_two_configurations_cross() -> None:
     [
         ([1, 2, 4, 8], [1, 2, 3, 4], "too few"),
         ([1, 1, 1, 1, 1, 2], [1] * 6, "too few"),
-        ([-1, 2, 4, 8, 16], [1] * 5, "a size is negative"),
-        ([1, 2, 4, 8, 16], [1, 2, 3, 4, float("nan")], "a cost is negative or no number"),
+        ([-1, 2, 4, 8, 16], [1] * 5, "the size of measurement 1 is negative: -1"),
+        ([1, 2, 4, 8, 16], [1, 2, 3, 4, float("nan")], "the cost of measurement 5 is no number"),
         ([1, 2, 4, 8, 1e200], [1] * 5, "too large"),
         ([1, 2, 4], [1, 2, 4, 8], "one cost for each size"),
     ],

@@ -26,7 +26,7 @@ def random_intervals(boot: firstlight.Boot, number: int) -> list[tuple[int, int]
     chance = random.Random(7)
     end = boot.manifest.totals.virtual_ns or 0
     pairs = [sorted(chance.sample(range(-end // 10, end + end // 10), 2)) for _ in range(number)]
-    return [(first, last) for first, last in pairs]
+    return [(first, last) for first, last in pairs if first < end and last > 0]
 
 
 @pytest.mark.parametrize("shift", [0, 3])
@@ -72,8 +72,11 @@ def test_edges_are_the_nearest_ones_and_never_none(tmp_path: Path) -> None:
     assert (near.first, near.last, near.slices) == (3, 3, 1)
     within = boot.interval(third["start_ns"] + 1, third["start_ns"] + 2)
     assert (within.start_ns, within.end_ns) == (third["start_ns"], third["end_ns"])
-    beyond = boot.interval(10**15, 10**15 + 1)
+    beyond = boot.interval(slices["end_ns"][-1] - 1, 10**15)
     assert beyond.last == slices.height - 1
+    for outside in ((10**15, 10**15 + 1), (-2, -1)):
+        with pytest.raises(UsageError, match="is outside the boot"):
+            boot.interval(*outside)
     with pytest.raises(UsageError, match="is not after"):
         boot.interval(5, 5)
 
@@ -128,7 +131,8 @@ def test_the_terminal_names_the_interval_that_it_counts(
     [
         (["--between", "5ms"], "is no START..END"),
         (["--between", "5..9"], "is no duration"),
-        (["--between", "9ms..5ms"], "is not after"),
+        (["--between", "9ms..5ms"], "`5ms` is not after `9ms`"),
+        (["--between", "100s..200s"], "100.000000 s to 200.000000 s is outside the boot, which lasts from 0 ns to"),
         (["--between", "1ms..5ms", "--phase", "user"], "excludes `--phase`"),
     ],
 )

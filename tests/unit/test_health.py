@@ -208,3 +208,42 @@ def test_the_report_of_a_guest_becomes_facts_of_its_state() -> None:
     assert [name for name in facts if name.startswith("socket.")] == ["socket.tcp/0.0.0.0:22"]
     assert (facts["block.pmem0"], facts["filesystem.errors.pmem0"]) == ("2097152", "0")
     assert (facts["vulnerability.mds"], facts["policy./proc/sys/kernel/kptr_restrict"]) == ("Not affected", "1")
+
+
+def imported(folder: Path, text: str) -> Path:
+    (folder / "a.log").write_text(text)
+    return firstlight.import_(folder / "a.log", output=folder / "a.boot").directory
+
+
+def test_a_log_without_userspace_does_not_say_whether_the_boot_came_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boot = imported(tmp_path, "[    0.000000] Linux version 6.1.0\n")
+    assert run(["health", str(boot)]) == 0
+    printed = capsys.readouterr().out
+    assert "the evidence shows no userspace" in printed
+    assert "Healthy" not in printed
+
+
+def test_a_log_with_userspace_shows_that_the_boot_came_up(tmp_path: Path) -> None:
+    boot = imported(tmp_path, "[    0.000000] Linux version 6.1.0\n[    1.000000] Run /sbin/init as init process\n")
+    found = {check.id: check for check in firstlight.health(boot).checks}
+    assert (found["HC-BOOT"].outcome, found["HC-BOOT"].detail) == ("pass", "came up")
+
+
+def test_a_failed_boot_did_not_come_up(tmp_path: Path) -> None:
+    panic = "[    0.000000] Linux version 6.1.0\n[    1.000000] Kernel panic - not syncing: no root\n"
+    found = {check.id: check for check in firstlight.health(imported(tmp_path, panic)).checks}
+    assert (found["HC-BOOT"].outcome, found["HC-BOOT"].detail) == ("fail", "did not come up")
+
+
+def test_sizes_have_units_and_a_lost_login_is_told(healthy: Path, tmp_path: Path) -> None:
+    units = dict.fromkeys(UNITS, "")
+    small: Planted = {"memory.total_bytes": "260046848", "block.pmem0": "2048"}
+    found = {
+        check.id: check for check in firstlight.health(system(tmp_path, "b.boot", small, units=units), healthy).checks
+    }
+    assert found["HC-MEM"].detail == "248 MiB"
+    assert found["HC-MEM"].differences[0].text == "memory.total_bytes: 248 MiB (was 496 MiB)"
+    assert found["HC-NAMES"].differences[0].text == "block.pmem0: 1 MiB (was 1 GiB)"
+    assert found["HC-LOGIN"].detail == "no getty, no SSH server, no prompt"

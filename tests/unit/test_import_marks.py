@@ -48,8 +48,11 @@ def test_without_patterns_nothing_changes(tmp_path: Path) -> None:
     assert list(marks(imported(tmp_path)))[-1] == "login_prompt"
 
 
-def test_a_mark_of_a_known_name_replaces_that_of_the_record(tmp_path: Path) -> None:
-    assert marks(imported(tmp_path, marks=["login_prompt=picture"]))["login_prompt"] == 4_000_000_000
+@pytest.mark.parametrize(("name", "hint"), [("kernel_start", "another name"), ("ready", "--ready")])
+def test_a_mark_of_the_vocabulary_is_rejected(tmp_path: Path, name: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=name) as rejected:
+        imported(tmp_path, marks=[f"{name}=picture"])
+    assert hint in str(rejected.value.hint)
 
 
 def test_the_first_line_that_matches_has_the_mark(tmp_path: Path) -> None:

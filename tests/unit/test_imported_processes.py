@@ -90,7 +90,9 @@ def test_what_a_record_does_not_know_is_null_and_the_types_are_those_of_a_record
 def test_the_command_names_what_was_not_recorded(sampled: Boot, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["processes", str(sampled.directory)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "Not recorded: image, arguments, service, status, threads, instructions," in printed
+    assert "Not recorded: executables, command lines, services, " in printed
+    assert "_ns" not in printed
+    assert "_instructions" not in printed
     assert "\x1b[31m" not in printed
     assert answer("processes", str(sampled.directory))[1]["processes"][0]["instructions"] is None
 

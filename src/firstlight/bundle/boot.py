@@ -206,7 +206,7 @@ class Boot:
 
         :param start_ns: an instant, in nanoseconds of the boot's clock.
         :param end_ns: a later one.
-        :raises UsageError: when the second instant is not after the first.
+        :raises UsageError: when the second instant is not after the first, or both lie outside the boot.
         :raises BundleError: when the boot has no slices.
 
         >>> import firstlight

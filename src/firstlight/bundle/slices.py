@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight.errors import UsageError
+from firstlight.quantities import time_text
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def snapped(slices: pl.DataFrame, start_ns: int, end_ns: int) -> Interval:
     :param slices: the table `slices`, with rows.
     :param start_ns: an instant of the boot's clock, in nanoseconds.
     :param end_ns: a later one.
-    :raises UsageError: when the second instant is not after the first.
+    :raises UsageError: when the second instant is not after the first, or both lie outside the boot.
 
     >>> import polars as pl
     >>> edges = pl.DataFrame({"slice": [0, 1], "start_ns": [0, 10], "end_ns": [10, 25]})
@@ -48,7 +49,15 @@ def snapped(slices: pl.DataFrame, start_ns: int, end_ns: int) -> Interval:
     1
     """
     if end_ns <= start_ns:
-        raise UsageError(f"{end_ns} ns is not after {start_ns} ns", hint="an interval begins before it ends")
+        raise UsageError(
+            f"{time_text(end_ns)} is not after {time_text(start_ns)}", hint="an interval begins before it ends"
+        )
+    begin, last_end = int(slices["start_ns"][0]), int(slices["end_ns"][-1])
+    if end_ns <= begin or start_ns >= last_end:
+        asked = f"{time_text(start_ns)} to {time_text(end_ns)}"
+        hint = "`firstlight show` lists phases and marks with their times"
+        raise UsageError(f"{asked} is outside the boot, which lasts from {time_text(begin)} to {time_text(last_end)}",
+                         hint=hint)  # fmt: skip
     # Of equal distances the first minimum counts.
     first = (slices["start_ns"] - start_ns).abs().arg_min() or 0
     last = (slices["end_ns"] - end_ns).abs().arg_min() or 0

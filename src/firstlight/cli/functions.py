@@ -173,7 +173,7 @@ def functions(
 def parse_between(text: str) -> tuple[int, int]:
     """Two instants in nanoseconds from what `--between` says.
 
-    :raises UsageError: when a text is no `START..END`.
+    :raises UsageError: when a text is no `START..END`, or END is not after START.
 
     >>> parse_between("0.8s..900ms")
     (800000000, 900000000)
@@ -183,7 +183,11 @@ def parse_between(text: str) -> tuple[int, int]:
     start, dots, end = text.partition("..")
     if not dots:
         raise UsageError(f"`{text}` is no START..END", where="--between", hint="such as `0.8s..0.9s`")
-    return duration_ns(start, "--between"), duration_ns(end, "--between")
+    instants = duration_ns(start, "--between"), duration_ns(end, "--between")
+    if instants[1] <= instants[0]:
+        what = f"`{end}` is not after `{start}`"
+        raise UsageError(what, where="--between", hint="turn the two round: an interval begins before it ends")
+    return instants
 
 
 def show_kd(

@@ -52,7 +52,7 @@ def log(
     """
     from firstlight.render.terminal.report import print_report, say_nothing
     from firstlight.render.views.heading import heading, heading_data
-    from firstlight.render.views.log import console_cost_report, gaps_report, log_report
+    from firstlight.render.views.log import NO_LEVELS, console_cost_report, gaps_report, log_report
 
     check_form(csv, json)
     filters = between is not None or grep is not None or level is not None
@@ -79,7 +79,10 @@ def log(
         instants = None if between is None else _instants(opened, between)
         rows = opened.log_lines(grep=grep, level=level, between=instants)
     shown = rows if limit is None else rows.head(limit)
+    unknown_level = level is not None and opened.log()["level"].count() == 0
     hint = {"hint": opened.missing_hint("log")} if gaps and rows.is_empty() else {}
+    if unknown_level:
+        hint = {"hint": NO_LEVELS}
     if csv:
         sys.stdout.write(shown.write_csv())
     elif json:
@@ -90,7 +93,7 @@ def log(
     elif gaps:
         print_report(gaps_report(opened, rows, number if limit is not None else 20, untimed))
     else:
-        print_report(log_report(opened, rows.head(number), opened.log().height, untimed))
+        print_report(log_report(opened, rows.head(number), opened.log().height, untimed, unknown_level))
 
 
 def _instants(boot: api.Boot, between: tuple[str, str]) -> tuple[int, int]:

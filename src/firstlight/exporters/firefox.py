@@ -17,7 +17,8 @@ import polars as pl
 from firstlight.bundle.boot import Boot
 from firstlight.exporters.engine import Lanes, Unit, span_lanes, weighted_stacks
 from firstlight.exporters.firefox_processes import Marker, process_threads
-from firstlight.exporters.result import Exported, counted
+from firstlight.exporters.result import Exported
+from firstlight.quantities import counted
 from firstlight.version import VERSION
 
 _PROCESSED, _GECKO = 60, 31

@@ -8,7 +8,8 @@ from firstlight import _core
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Manifest
 from firstlight.exporters.perfetto_processes import append_processes
-from firstlight.exporters.result import Exported, counted
+from firstlight.exporters.result import Exported
+from firstlight.quantities import counted
 
 
 def write_perfetto(boot: Boot, out: Path) -> Exported:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from firstlight.quantities import counted
+
 if TYPE_CHECKING:
     from firstlight._core import LeftOut, Stacks
 
@@ -38,12 +40,3 @@ class Exported:
             self.notes.append(f"{counted(stacks.unknown, what)} without weight: {length} is unknown")
         if stacks.overlapped:
             self.notes.append(f"{counted(stacks.overlapped, what)} without weight: those inside last longer together")
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "span"), counted(1200, "span")
-    ('1 span', '1,200 spans')
-    """
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -9,7 +9,8 @@ from typing import Any
 from firstlight.bundle.boot import Boot
 from firstlight.errors import BundleError
 from firstlight.exporters.engine import Lanes, Unit, WeightedStacks, frame_names, span_lanes, weighted_stacks
-from firstlight.exporters.result import Exported, counted
+from firstlight.exporters.result import Exported
+from firstlight.quantities import counted
 from firstlight.version import VERSION
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"

@@ -11,9 +11,9 @@ from firstlight.bundle.boot import Boot
 from firstlight.escape import printable
 from firstlight.exporters.engine import Lanes, span_lanes
 from firstlight.exporters.perfetto import about
-from firstlight.exporters.result import Exported, counted
+from firstlight.exporters.result import Exported
 from firstlight.exporters.svg_rows import Bar, rows
-from firstlight.quantities import time_text
+from firstlight.quantities import counted, time_text
 from firstlight.schema.spans import Grade, SpanKind
 
 #: Of each section, the longest spans only; how many more there are, stands below it.

@@ -16,7 +16,8 @@ from firstlight.bundle.boot import Boot
 from firstlight.errors import BundleError
 from firstlight.escape import printable
 from firstlight.exporters.engine import Lanes, WeightedStacks, frame_names, span_lanes, weighted_stacks
-from firstlight.exporters.result import Exported, counted
+from firstlight.exporters.result import Exported
+from firstlight.quantities import counted
 from firstlight.schema.spans import SpanKind
 
 #: uftrace keeps ten bits for the depth of a call.

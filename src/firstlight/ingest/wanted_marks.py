@@ -20,7 +20,8 @@ def wanted_marks(ready: str | None, marks: Sequence[str]) -> WantedMarks:
 
     :param ready: the pattern of the line at which the boot ends.
     :param marks: `NAME=REGEX`, each.
-    :raises UsageError: for a name that is not one, a name that is given twice, and a pattern that cannot be read.
+    :raises UsageError: for a name that is not one, the name of a mark of the vocabulary, a name that is given twice,
+        and a pattern that cannot be read.
 
     >>> wanted_marks("login: ", ["camera_up=camera [0-9] up"])
     (('ready', 'login: '), ('camera_up', 'camera [0-9] up'))
@@ -33,6 +34,10 @@ def wanted_marks(ready: str | None, marks: Sequence[str]) -> WantedMarks:
             raise UsageError(f"`--mark` needs NAME=REGEX: `{given}`", hint=hint)
         if name in (known for known, _ in wanted):
             raise UsageError(f"the mark `{name}` is given twice", hint="one pattern can match several lines: `a|b`")
+        if name in tuple(Mark):
+            other = "choose another name; `--ready REGEX` says where the boot ends"
+            hint = "`--ready REGEX` sets it" if name == Mark.READY else other
+            raise UsageError(f"`--mark` cannot set `{name}`: the records say whether the boot has this mark", hint=hint)
         wanted.append(_checked(name, pattern, "--mark"))
     return tuple(wanted)
 

@@ -7,20 +7,33 @@ from collections.abc import Mapping
 from firstlight.advise.health.result import Difference
 
 
-def lost(before: Mapping[str, str], after: Mapping[str, str], prefix: str = "") -> list[Difference]:
+def lost(
+    before: Mapping[str, str], after: Mapping[str, str], prefix: str = "", unit_bytes: int | None = None
+) -> list[Difference]:
     """Entries that the baseline has and the boot lacks.
+
+    :param unit_bytes: the values are sizes in units of so many bytes.
 
     >>> lost({"a": "1", "b": "2"}, {"b": "3"}, "module.")[0].text
     'module.a: gone (was 1)'
     """
-    return [Difference(prefix + name, before[name], None) for name in sorted(before.keys() - after.keys())]
+    gone = sorted(before.keys() - after.keys())
+    return [Difference(prefix + name, before[name], None, unit_bytes=unit_bytes) for name in gone]
 
 
-def changed(before: Mapping[str, str], after: Mapping[str, str], prefix: str = "") -> list[Difference]:
+def changed(
+    before: Mapping[str, str], after: Mapping[str, str], prefix: str = "", unit_bytes: int | None = None
+) -> list[Difference]:
     """Entries that both have with different values.
+
+    :param unit_bytes: the values are sizes in units of so many bytes.
 
     >>> changed({"a": "1", "b": "2"}, {"b": "3"}, "block.")[0].text
     'block.b: 3 (was 2)'
     """
     common = sorted(before.keys() & after.keys())
-    return [Difference(prefix + name, before[name], after[name]) for name in common if before[name] != after[name]]
+    return [
+        Difference(prefix + name, before[name], after[name], unit_bytes=unit_bytes)
+        for name in common
+        if before[name] != after[name]
+    ]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
+
+from firstlight.quantities import size_text
 
 
 class Outcome(StrEnum):
@@ -30,6 +32,8 @@ class Difference:
     after: str | None
     expected: bool = False
     """Whether a remedy states it."""
+    unit_bytes: int | None = None
+    """The values are sizes in units of so many bytes: 1, or 512 for sectors."""
 
     @property
     def text(self) -> str:
@@ -39,12 +43,28 @@ class Difference:
         'mount./data: gone (was /dev/vdb ext4 rw)'
         >>> Difference("cpu.count", "4", "1").text, Difference("usb 1-1: device timeout", None, "").text
         ('cpu.count: 1 (was 4)', 'usb 1-1: device timeout')
+        >>> Difference("block.vda", "8192", "2048", unit_bytes=512).text
+        'block.vda: 1 MiB (was 4 MiB)'
         """
-        if self.after is None:
-            return f"{self.subject}: gone" + (f" (was {self.before})" if self.before else "")
-        if self.before is None:
-            return self.subject + (f": {self.after}" if self.after else "")
-        return f"{self.subject}: {self.after or 'none'} (was {self.before or 'none'})"
+        before, after = self._texts()
+        if after is None:
+            return f"{self.subject}: gone" + (f" (was {before})" if before else "")
+        if before is None:
+            return self.subject + (f": {after}" if after else "")
+        return f"{self.subject}: {after or 'none'} (was {before or 'none'})"
+
+    def _texts(self) -> tuple[str | None, str | None]:
+        """Both values as people read them."""
+        sizes = [self._size(value) for value in (self.before, self.after)]
+        before, after = (None if size is None else size_text(size) for size in sizes)
+        if before == after:
+            # What differs by less than the text shows is given to the byte.
+            before, after = (None if size is None else f"{size:,} bytes" for size in sizes)
+        return (before or self.before, after or self.after)
+
+    def _size(self, value: str | None) -> int | None:
+        known = self.unit_bytes is not None and value is not None and value.isascii() and value.isdecimal()
+        return int(value or 0) * (self.unit_bytes or 1) if known else None
 
 
 @dataclass(frozen=True)
@@ -99,10 +119,7 @@ def check_of(
     >>> check_of("HC-MEM", "memory", [Difference("memory.total_bytes", "2", "1")], "", ["HC-MEM *"]).outcome.value
     'changed'
     """
-    seen = tuple(
-        Difference(each.subject, each.before, each.after, is_expected(id, each.subject, expected))
-        for each in differences
-    )
+    seen = tuple(replace(each, expected=is_expected(id, each.subject, expected)) for each in differences)
     outcome = Outcome.PASS
     if seen:
         outcome = Outcome.CHANGED if all(each.expected for each in seen) else Outcome.FAIL

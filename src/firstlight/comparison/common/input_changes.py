@@ -48,7 +48,8 @@ def input_changes(a: Manifest, b: Manifest) -> list[InputChange]:
     first, second = (manifest.recipe.model_dump(mode="json") for manifest in (a, b))
     for field in (first.keys() | second.keys()) - skipped:
         one, other = first.get(field), second.get(field)
-        if one != other:
+        # A recipe that does not name a list and one whose list is empty ask for the same.
+        if one != other and _text(one) != _text(other):
             detail = _words(str(one or ""), str(other or "")) if field == "command_line" else ""
             changes.append(InputChange(field, _text(one), _text(other), detail))
     return sorted(changes, key=lambda change: change.name)
@@ -80,12 +81,21 @@ def other_choices(before: Choices, after: Choices) -> list[str]:
     texts = []
     for name in changed:
         one, other = getattr(before, name), getattr(after, name)
-        detail = _words(str(one or ""), str(other or "")) if name == "append" else f"{other}, not {one}"
+        detail = _words(one or "", other or "") if name == "append" else f"{_text(other)}, not {_text(one)}"
         texts.append(f"`{name}` ({detail})")
     return texts
 
 
 def _text(value: Any) -> str | None:
+    """A value of the recipe as people write it; nothing for an empty list.
+
+    >>> _text(["nfit", "nd_pmem"]), _text([]), _text({"a": 1})
+    ('nfit, nd_pmem', None, 'a=1')
+    """
+    if isinstance(value, dict):
+        value = [f"{name}={each}" for name, each in value.items()]
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or None
     return None if value is None else str(value)
 
 

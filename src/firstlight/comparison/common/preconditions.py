@@ -19,6 +19,15 @@ class Flag:
     """`completeness`, `profile`, `invariant`, `doubtful`, `unstable`, `one_boot`, `inputs` or `excluded`."""
     text: str
 
+    @property
+    def title(self) -> str:
+        """Its kind as people read it.
+
+        >>> Flag("one_boot", "").title
+        'one boot'
+        """
+        return self.kind.replace("_", " ")
+
 
 def check_comparable(a: Boot, b: Boot) -> list[Flag]:
     """Check that the figures of two boots mean the same, and say where they do so only in part.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -64,6 +65,8 @@ def read_table(
         name = cells[by].strip() if by is not None else ""
         measured = found.setdefault(name, CostSeries(name, exact=exact, terms=tuple(terms)))
         figures = {column: _number(cells[column], column, f"{where}:{line}") for column in columns}
+        for column in (size, cost):
+            _check_figure(figures[column], column, f"{where}:{line}")
         measured.sizes.append(figures.pop(size))
         measured.costs.append(figures.pop(cost))
         measured.parts.append(figures)
@@ -77,6 +80,13 @@ def _check_column(name: str, names: list[str], where: str) -> None:
         unknown_name("column", name, names, where)
     except BundleError as error:
         raise UsageError(error.message, where=where, hint=error.hint) from error
+
+
+def _check_figure(figure: float, column: str, where: str) -> None:
+    """Reject a size or a cost that no model fits, where it stands in the table."""
+    if not math.isfinite(figure) or figure < 0:
+        why = "is negative" if figure < 0 else "is no number"
+        raise UsageError(f"`{column}`: `{figure:g}` {why}", where=where, hint="correct this row, or leave it out")
 
 
 def _number(text: str, column: str, where: str) -> float:

@@ -59,7 +59,7 @@ def difference_markdown(difference: ExactDifference, limit: int) -> str:
     Equal: every table of one boot is that of the other.
     """
     lines = [Line(input_text(change), head="differs: ") for change in difference.inputs]
-    lines += [Line(flag.text, head=f"{flag.kind}: ") for flag in difference.flags]
+    lines += [Line(flag.text, head=f"{flag.title}: ") for flag in difference.flags]
     parts = [f"**{escape_markdown(headline(difference))}**"]
     if (figures := markdown_report(ledger_table(difference))).strip():
         parts.append(figures.strip())

@@ -104,7 +104,7 @@ def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
     exact = "exact mode: these are exact differences in nanoseconds, not estimates"
     regime = exact if settled and found.a.manifest.mode == "exact" else f"{found.a.manifest.mode} mode"
     lines = [("text", part, f"{text}: {means}") for part, text, means in part_texts(found)]
-    lines += [("flag", flag.kind, flag.text) for flag in found.flags]
+    lines += [("flag", flag.title, flag.text) for flag in found.flags]
     if by_band is not None:
         lines += [("flag", "caution", by_band.caution)] if by_band.caution is not None else []
         kind = "band" if by_band.total.robust or by_band.total.change_ns == 0 else "flag"

@@ -12,9 +12,9 @@ from firstlight.analysis.path.critical import find_path
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.describe import clock_text
 from firstlight.escape import printable
-from firstlight.exporters.result import Exported, counted
+from firstlight.exporters.result import Exported
 from firstlight.exporters.svg import ticks, xml_text
-from firstlight.quantities import time_text
+from firstlight.quantities import counted, time_text
 from firstlight.render.page.timeline.build import timeline_tracks
 from firstlight.render.page.timeline.lanes import Bar, Look, Sign, Track
 

@@ -71,7 +71,7 @@ def difference_report(
         imported = difference.a.manifest.mode == "imported"
         yield Line("  the inputs were not recorded" if imported else "  no input differs", wrap=False)
     for flag in difference.flags:
-        yield Line(printable(flag.text, 500), head=f"  {flag.kind}: ", head_style="yellow", indent=4)
+        yield Line(printable(flag.text, 500), head=f"  {flag.title}: ", head_style="yellow", indent=4)
     yield BLANK
     if difference.is_equal:
         yield Line(EQUAL, "bold", wrap=False)

@@ -12,7 +12,7 @@ from firstlight.advise.prove import Proof, Tried
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.describe import clock_text
 from firstlight.escape import printable
-from firstlight.quantities import share_text, signed_time, time_text
+from firstlight.quantities import share_text, signed_time, small_share_text, time_text
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import BLANK, Block, Line, pairs
 from firstlight.render.model.table import Column, Table, Value, table
@@ -31,7 +31,7 @@ def explain_report(boot: Boot, found: Explanation, limit: int, tried: Sequence[T
     """
     yield from _heading(boot, found)
     if not found.findings:
-        yield Line(f"None of the {found.entries} known causes holds {LEAST_SHARE:.0%} of this boot.")
+        yield Line(f"None of the {found.entries} known causes holds {small_share_text(LEAST_SHARE)} of this boot.")
     else:
         yield causes_table(found.findings, limit, tried)
         for each in found.findings[:limit]:
@@ -158,7 +158,7 @@ def finding_report(boot: Boot, found: Explanation, finding: Finding, tried: Sequ
     if finding in found.machine:
         yield Line("Most of this is the emulated machine's own, not this system's.", "yellow")
     elif finding in found.smaller:
-        yield Line(f"It holds less than {LEAST_SHARE:.0%} of the boot.", "yellow")
+        yield Line(f"It holds less than {small_share_text(LEAST_SHARE)} of the boot.", "yellow")
     for each in tried:
         yield BLANK
         yield trial_line(each)

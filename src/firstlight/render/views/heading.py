@@ -37,6 +37,8 @@ def heading(boot: Boot, what: str, whole: Window | None = None) -> list[Line]:
     """
     whole = window(boot) if whole is None else whole
     instants = f"{whole.first} ({time_text(whole.first_ns)}) to {whole.last} ({time_text(whole.last_ns)})"
+    if not whole.length_ns:
+        instants = "how long the boot took is unknown"
     return [
         Line(f"{what}, {clock_text(boot)}, {printable(instants, 200)}", "bold", wrap=False),
         Line(completeness_text(boot), "dim", wrap=False),

@@ -52,6 +52,8 @@ def _differences(check: HealthCheck, most: int | None) -> Iterator[Block]:
 def _verdict(health: Health) -> Line:
     unknown = f"; {len(health.unknown)} unknown" if health.unknown else ""
     known = len(health.checks) - len(health.unknown)
+    if not known:
+        return Line(f"Unknown: no check of {len(health.checks)} has evidence.", "yellow")
     if health.healthy:
         return Line(f"Healthy: no check of {known} failed{unknown}.", "bold green")
     names = ", ".join(check.id for check in health.failed)

@@ -61,7 +61,11 @@ def import_report(imported: Imported) -> Iterator[Block]:
         graded = ", ".join(f"{count_text(figures[grade])} {grade}" for grade in Grade if figures[grade])
         yield Line(f"{count_text(figures.total()):>9} {kind.replace('_', ' ')} spans: {graded}", wrap=False)
     for number, what in (
-        (summary["lines"], "log lines" + (f", {summary['copies']:,} copies left out" if summary["copies"] else "")),
+        (
+            summary["lines"],
+            ("log line" if summary["lines"] == 1 else "log lines")
+            + (f", {summary['copies']:,} copies left out" if summary["copies"] else ""),
+        ),
         (summary["nodes"], "nodes of the calling-context tree"),
         (summary["kd_rows"], "rows of kd's table"),
     ):

@@ -21,11 +21,20 @@ _BAR = 16
 _LONG_LINE = 400
 
 
-def log_report(boot: Boot, rows: pl.DataFrame, lines: int, untimed: int) -> Iterator[Block]:
+NO_LEVELS = (
+    "no line has a level, and a console prints none; `dmesg --raw`, `dmesg --decode`, /dev/kmsg and "
+    "`journalctl -o json` record them"
+)
+
+
+def log_report(
+    boot: Boot, rows: pl.DataFrame, lines: int, untimed: int, unknown_level: bool = False
+) -> Iterator[Block]:
     """Lines with their time, and the time since the line before.
 
     :param lines: how many lines the boot has.
     :param untimed: how many of them have no time.
+    :param unknown_level: lines of a level were wanted, and no line has one.
     """
     yield from heading(boot, "Log")
     levels = rows["level"].count() > 0
@@ -41,6 +50,8 @@ def log_report(boot: Boot, rows: pl.DataFrame, lines: int, untimed: int) -> Iter
     yield BLANK
     without = f"; without a time: {untimed:,} of these" if untimed else ""
     yield Line(f"{rows.height:,} of {lines:,} lines{without}.", "dim", wrap=False)
+    if unknown_level:
+        yield Line(f"Nothing is chosen by level: {NO_LEVELS}.", "yellow")
 
 
 def gaps_report(boot: Boot, rows: pl.DataFrame, limit: int, untimed: int) -> Iterator[Block]:

@@ -13,7 +13,7 @@ from firstlight.analysis.path.fold import folded
 from firstlight.analysis.path.what_if import WhatIf
 from firstlight.analysis.window import Window
 from firstlight.bundle.boot import Boot
-from firstlight.quantities import joined, share, time_text
+from firstlight.quantities import counted, joined, share, time_text
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import Block, Heading, Line
 from firstlight.render.model.table import Column, table
@@ -234,7 +234,8 @@ def _beside(path: CriticalPath) -> Iterator[Block]:
             left_out={"slack_ns": f"{near.height - 10:,} more"} if near.height > 10 else None,
         )
     if nothing:
-        yield Line(f"From {nothing:,} steps nothing leads to the goal: they have no slack.", "dim", wrap=False)
+        have = "it has" if nothing == 1 else "they have"
+        yield Line(f"From {counted(nothing, 'step')} nothing leads to the goal: {have} no slack.", "dim", wrap=False)
 
 
 def _what_if(path: CriticalPath, change: WhatIf) -> Iterator[Block]:

@@ -20,6 +20,20 @@ from firstlight.render.views.heading import heading
 from firstlight.render.views.sums import sum_rows
 
 _BAR = 30
+#: What the columns that a record lacks are called.
+_UNRECORDED = {
+    "service": "services",
+    "image": "executables",
+    "arguments": "command lines",
+    "calls": "system calls",
+    "cpu_ns": "time on the processor",
+    "wait_ns": "time without it",
+    "start_ns": "starts",
+    "end_ns": "ends",
+    "user_instructions": "instructions",
+    "kernel_instructions": "instructions",
+    "interrupt_instructions": "instructions",
+}
 #: Characters of a line of the tree before its picture.
 _BESIDE = 64
 
@@ -47,7 +61,8 @@ def processes_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> 
     charted = "depth" in rows.columns and not boot.runs().is_empty()
     yield _tree(boot, rows, left_out) if charted else _processes(boot, rows, left_out)
     if missing := unrecorded(boot, pl.concat([rows, left_out])):
-        yield Line(f"Not recorded: {', '.join(missing)}", "dim")
+        named = dict.fromkeys(_UNRECORDED.get(name, name.replace("_", " ")) for name in missing)
+        yield Line(f"Not recorded: {', '.join(named)}", "dim")
 
 
 def _tree(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Table:
@@ -97,7 +112,11 @@ def _processes(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Table:
         Column("", "picture", lambda row: Interval(row["start_ns"], row["end_ns"], whole, _BAR), wide=120),
     ]
     missing = unrecorded(boot, pl.concat([rows, left_out]))
-    notes = ["CPU: it had the processor, interrupts included. Wait: from its start to its end without the processor."]
+    explained = {
+        "cpu_ns": "CPU: it had the processor, interrupts included.",
+        "wait_ns": "Wait: from its start to its end without the processor.",
+    }
+    notes = [" ".join(text for name, text in explained.items() if name not in missing)]
     if "instructions" not in missing:
         notes.append(
             "User, Kernel, Interrupts: instructions in user mode, in the kernel on its behalf, in interrupts that came "
@@ -108,7 +127,7 @@ def _processes(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Table:
         [column for column in columns if column.value not in missing],
         rows.iter_rows(named=True),
         **sum_rows(rows, left_out, "Process", sums),
-        notes=notes,
+        notes=list(filter(None, notes)),
     )
 
 

@@ -43,6 +43,8 @@ def why_no_marks(boot: Boot) -> str:
             "without a profile only the report of Firstlight's own guest has the duration of the boot, and none came; "
             "the kernel's own stamps, where it printed them, are in `raw/console.log`"
         )
+    if boot.marks().height:
+        return "a phase lies between two marks, and the evidence gives only one instant"
     return "nothing in the evidence gives a mark"
 
 
@@ -124,7 +126,8 @@ def _totals(boot: Boot) -> Iterator[Block]:
     yield Heading(f"Totals, {between(boot)}")
     yield from _known(
         [
-            (clock_text(boot), time_text(totals.virtual_ns)),
+            # A record without instants, or with one, says nothing of how long the boot took.
+            (clock_text(boot), time_text(totals.virtual_ns) if totals.virtual_ns else "unknown"),
             ("instructions", None if _counts_nothing(boot) else count_text(totals.instructions)),
             ("idle", None if _counts_nothing(boot) else idle),
         ]

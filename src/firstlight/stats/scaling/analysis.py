@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from firstlight.errors import UsageError
+from firstlight.quantities import counted
 from firstlight.stats.scaling.certainty import CLEAR_SIZES, RIVALS, certainty, is_clear, kind_of, lack_of_fit, runner_up
 from firstlight.stats.scaling.exponent import Exponent, exponent, growth_exponent
 from firstlight.stats.scaling.fit import Fit, falls, fit_all, fit_laws, fit_model, shared_basis
@@ -213,14 +214,18 @@ def _checked(sizes: Sequence[float], costs: Sequence[float]) -> tuple[Floats, Fl
     if size.shape != cost.shape or size.ndim != 1:
         raise UsageError("there must be one cost for each size")
     for name, figures in (("size", size), ("cost", cost)):
-        if not np.all(np.isfinite(figures)) or bool(np.any(figures < 0)):
-            raise UsageError(f"a {name} is negative or no number")
+        wrong = np.flatnonzero(~np.isfinite(figures) | (figures < 0))
+        if wrong.size:
+            at = int(wrong[0])
+            why = "negative" if figures[at] < 0 else "no number"
+            raise UsageError(f"the {name} of measurement {at + 1} is {why}: {figures[at]:g}",
+                             hint="leave this measurement out, or correct it")  # fmt: skip
         if figures.size and figures.max() > 1e100:
             raise UsageError(f"a {name} is too large", hint="choose a larger unit")
     distinct = len(np.unique(size))
     if distinct < LEAST_SIZES:
         raise UsageError(
-            f"{distinct} different sizes are too few to distinguish scaling models",
+            f"{counted(distinct, 'different size')}: too few to distinguish scaling models",
             hint=f"give at least {LEAST_SIZES}, better 8, each twice the one before",
         )
     return size, cost

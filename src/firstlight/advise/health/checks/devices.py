@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from firstlight.advise.health.differences import changed, lost
 from firstlight.advise.health.evidence import Evidence
 from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.quantities import counted
 
 _NO_BASELINE = "needs a baseline"
+_SECTOR = 512
+"""Bytes of the unit in which the kernel gives the size of every block device."""
 
 
 def devices(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
@@ -19,7 +22,7 @@ def devices(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) 
         return unknown(id, title, "the evidence lists no devices")
     if baseline is None or not (before := baseline.group("device.")):
         return unknown(id, title, f"{_NO_BASELINE} that lists devices")
-    return check_of(id, title, lost(before, now, "device."), f"{len(now)} devices", expected)
+    return check_of(id, title, lost(before, now, "device."), counted(len(now), "device"), expected)
 
 
 def drivers(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
@@ -32,7 +35,7 @@ def drivers(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) 
         return unknown(id, title, f"{_NO_BASELINE} that lists devices")
     bound = {name: driver for name, driver in before.items() if driver}
     count = sum(1 for driver in now.values() if driver)
-    return check_of(id, title, changed(bound, now, "device."), f"{count} devices with a driver", expected)
+    return check_of(id, title, changed(bound, now, "device."), f"{counted(count, 'device')} with a driver", expected)
 
 
 def names(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
@@ -45,13 +48,14 @@ def names(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) ->
     found: list[Difference] = []
     for prefix in ("block.", "network."):
         before, now = baseline.group(prefix), boot.group(prefix)
-        differ = changed(before, now, prefix)
+        unit = _SECTOR if prefix == "block." else None
+        differ = changed(before, now, prefix, unit)
         if prefix == "block.":
             # Other files make a larger image of a root file system; nothing is lost by that.
             differ = [each for each in differ if _sectors(each.after) < _sectors(each.before)]
-        found += [*lost(before, now, prefix), *differ]
+        found += [*lost(before, now, prefix, unit), *differ]
     count = len(boot.group("block.")) + len(boot.group("network."))
-    return check_of(id, title, found, f"{count} names", expected)
+    return check_of(id, title, found, counted(count, "name"), expected)
 
 
 def _sectors(text: str | None) -> int:
@@ -66,19 +70,21 @@ def modules(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) 
     if baseline is None or not (baseline.reported or baseline.group("module.")):
         return unknown(id, title, f"{_NO_BASELINE} that lists modules")
     now = boot.group("module.")
-    return check_of(id, title, lost(baseline.group("module."), now, "module."), f"{len(now)} modules", expected)
+    return check_of(
+        id, title, lost(baseline.group("module."), now, "module.", 1), counted(len(now), "module"), expected
+    )
 
 
 def interrupts(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
     """No interrupt is an error, and those that the baseline counted were counted."""
     id, title = "HC-IRQ", "interrupts"
-    if (counted := boot.facts.get("interrupts.counted")) is None:
+    if (named := boot.facts.get("interrupts.counted")) is None:
         return unknown(id, title, "the evidence has no count of interrupts")
     found = []
     before = None if baseline is None else baseline.number("interrupts.errors")
     if (errors := boot.number("interrupts.errors") or 0) > (before or 0):
         found.append(Difference("interrupts.errors", str(before or 0), str(errors)))
-    now = dict.fromkeys(counted.split("\n"), "")
+    now = dict.fromkeys(named.split("\n"), "")
     if baseline is not None and (names := baseline.facts.get("interrupts.counted")) is not None:
         found += lost(dict.fromkeys(names.split("\n"), ""), now, "interrupt ")
-    return check_of(id, title, found, f"{len(now)} sources counted, {errors} errors", expected)
+    return check_of(id, title, found, f"{counted(len(now), 'source')} counted, {counted(errors, 'error')}", expected)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from firstlight.advise.health.evidence import Evidence, masked, message_of
 from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.quantities import counted
 
 _WARNING = 4
 _SEVERE = re.compile(
@@ -25,12 +26,12 @@ def warnings(boot: Evidence, baseline: Evidence | None, expected: Sequence[str])
     severe = [Difference(text, None, "") for text in now if _SEVERE.search(text)]
     if baseline is None or (before := _warnings(baseline)) is None:
         if now and not severe:
-            return unknown(id, title, f"{len(now)} warnings; needs a baseline to say which are new")
-        return check_of(id, title, severe, f"{len(now)} warnings", expected)
+            return unknown(id, title, f"{counted(len(now), 'warning')}; needs a baseline to say which are new")
+        return check_of(id, title, severe, counted(len(now), "warning"), expected)
     known = {masked(text) for text in before}
     new = {masked(text): text for text in now if masked(text) not in known}
     found = [Difference(text, None, "") for text in new.values()]
-    return check_of(id, title, found, f"{len(now)} warnings, {len(before)} in the baseline", expected)
+    return check_of(id, title, found, f"{counted(len(now), 'warning')}, {len(before)} in the baseline", expected)
 
 
 def _warnings(evidence: Evidence) -> list[str] | None:

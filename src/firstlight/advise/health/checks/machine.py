@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from firstlight.advise.health.evidence import Evidence
 from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.quantities import size_text
 
 _MEMORY_TOLERANCE = 0.005
 _LPJ_TOLERANCE = 0.01
@@ -28,7 +29,8 @@ def memory(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -
     if baseline is None or (before := baseline.number(name)) is None:
         return unknown(id, title, "needs a baseline with the size of its memory")
     off = abs(now - before) > before * _MEMORY_TOLERANCE
-    return check_of(id, title, [Difference(name, str(before), str(now))] if off else [], f"{now} bytes", expected)
+    found = [Difference(name, str(before), str(now), unit_bytes=1)] if off else []
+    return check_of(id, title, found, size_text(now), expected)
 
 
 def processors(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from firstlight.advise.health.differences import changed, lost
 from firstlight.advise.health.evidence import Evidence
 from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.quantities import counted
 
 #: Arguments of the kernel that switch a protection off.
 _OFF = re.compile(
@@ -37,7 +38,7 @@ def mitigations(boot: Evidence, baseline: Evidence | None, expected: Sequence[st
         ]
     elif not found:
         return unknown(id, title, "needs a baseline, and both with a report of the guest")
-    return check_of(id, title, found, f"{len(now)} vulnerabilities", expected)
+    return check_of(id, title, found, counted(len(now), "vulnerability", "vulnerabilities"), expected)
 
 
 def policy(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
@@ -52,7 +53,9 @@ def policy(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -
     processes, then = boot.group("process."), baseline.group("process.")
     for name in sorted(processes.keys() & then.keys()):
         found += _freer(name, then[name], processes[name])
-    return check_of(id, title, found, f"{len(now)} settings, {len(processes)} kinds of processes", expected)
+    return check_of(
+        id, title, found, f"{counted(len(now), 'setting')}, {counted(len(processes), 'kind')} of processes", expected
+    )
 
 
 def _changed_policy(before: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:

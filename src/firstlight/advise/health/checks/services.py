@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import polars as pl
 
@@ -12,7 +12,8 @@ from firstlight.advise.health.evidence import Evidence
 from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
 from firstlight.analysis.units import units
 from firstlight.lab.rootfs.commands import COMMANDS_UNIT
-from firstlight.quantities import time_text
+from firstlight.quantities import counted, time_text
+from firstlight.schema.marks import LAYER_OF, Layer, Mark
 
 _LOGINS = re.compile(
     r"^(?:(?:serial-|console-|container-)?getty(?:@.*)?|sshd?|gdm3?|sddm|lightdm)\.(?:service|socket)$"
@@ -20,23 +21,42 @@ _LOGINS = re.compile(
 _PROMPT = re.compile(r"(?:^|\s)login: ?$")
 _OFF = re.compile(r"reboot: (?:Power down|Restarting|System halted)")
 _OFF_FAILED = re.compile(r"cannot power off|Power off not available")
+#: Marks that only a boot with userspace reaches; those that begin and end a record say nothing.
+_USERSPACE_MARKS = frozenset(
+    mark for mark, layer in LAYER_OF.items() if layer in (Layer.INITRAMFS, Layer.USERSPACE)
+) - {Mark.RECORD_START, Mark.RECORD_END}
 #: Units that are active while they have work only; whether they are at an instant says nothing.
 _PASSING = re.compile(r"\.(?:device|scope|slice|timer|swap)$|@|^firstlight-|^run-|^init\.scope$|^sys-|^dev-")
 
 
 def came_up(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
-    """The boot reached its end, and the guest reported no error."""
+    """The boot reached its end, and the guest reported no error.
+
+    A record that ends before userspace, or does not show it, says nothing of whether the boot came up.
+    """
     id, title = "HC-BOOT", "boot"
     found = []
     if (failure := boot.manifest.failure) is not None:
         found.append(Difference(f"the boot failed ({failure.reason})", None, failure.detail))
     if error := boot.facts.get("error"):
         found.append(Difference("the guest reported an error", None, error))
+    came, reached = not found, set(boot.boot.marks()["mark"].to_list())
+    if came and not _has_userspace(boot, reached):
+        return unknown(id, title, "the evidence shows no userspace")
+    detail = "came up" if came else "did not come up"
     if baseline is not None and _profiled(boot) == _profiled(baseline):
-        reached = set(boot.boot.marks()["mark"].to_list())
         missing = [mark for mark in baseline.boot.marks()["mark"].to_list() if mark not in reached]
         found += [Difference(f"mark {mark}", "reached", None) for mark in missing]
-    return check_of(id, title, found, "came up", expected)
+        if came and missing:
+            detail += f", without {counted(len(missing), 'mark')} of the baseline"
+    return check_of(id, title, found, detail, expected)
+
+
+def _has_userspace(boot: Evidence, reached: Set[str]) -> bool:
+    """Whether the evidence shows that userspace ran; a recording that is complete ends there."""
+    if boot.manifest.mode != "imported":
+        return True
+    return not _USERSPACE_MARKS.isdisjoint(reached) or bool(boot.unit_states) or boot.reported
 
 
 def _profiled(evidence: Evidence) -> bool:
@@ -53,7 +73,7 @@ def failed_units(boot: Evidence, baseline: Evidence | None, expected: Sequence[s
     before = set() if baseline is None else set(baseline.failed_units or ())
     # The command that the plan runs before the boot counts as ready is no unit of the system.
     found = [Difference(name, None, "failed") for name in failed if name not in before or name == COMMANDS_UNIT]
-    return check_of(id, title, found, f"{len(boot.unit_states)} units, {len(failed)} failed", expected)
+    return check_of(id, title, found, f"{counted(len(boot.unit_states), 'unit')}, {len(failed)} failed", expected)
 
 
 def active_units(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
@@ -63,7 +83,7 @@ def active_units(boot: Evidence, baseline: Evidence | None, expected: Sequence[s
         return unknown(id, title, "the evidence has no units")
     if baseline is None or not (before := _active(baseline)):
         return unknown(id, title, "needs a baseline with units")
-    return check_of(id, title, lost(before, now), f"{len(now)} units up", expected)
+    return check_of(id, title, lost(before, now), f"{counted(len(now), 'unit')} up", expected)
 
 
 def _active(evidence: Evidence) -> dict[str, str]:
@@ -90,7 +110,8 @@ def login(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) ->
         return unknown(id, title, "the evidence shows no login: no getty, no SSH server, no prompt")
     if now is None:
         assert before is not None
-        return check_of(id, title, [Difference(f"login by {before[0]}", time_text(before[1]), None)], "", expected)
+        found = [Difference(f"login by {before[0]}", time_text(before[1]), None)]
+        return check_of(id, title, found, "no getty, no SSH server, no prompt", expected)
     then = "" if before is None else f" ({time_text(before[1])} in the baseline)"
     return check_of(id, title, [], f"{now[0]} at {time_text(now[1])}{then}", expected)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from firstlight.advise.health.differences import lost
 from firstlight.advise.health.evidence import Evidence
 from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.quantities import counted
 
 #: Options of a mount that follow the size of the memory or the number of processes, not the system's design.
 _SIZES = re.compile(r"(?:^|(?<=[ ,]))(?:size|nr_inodes|nr_blocks|fd|pgrp|minproto|maxproto|timeout|pipe_ino)=[^,]*,?")
@@ -31,7 +32,7 @@ def mounts(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -
     for point in sorted(before.keys() & now.keys()):
         if _settled(before[point]) != _settled(now[point]):
             found.append(Difference(f"mount.{point}", before[point], now[point]))
-    return check_of(id, title, found, f"{len(now)} mounts", expected)
+    return check_of(id, title, found, counted(len(now), "mount"), expected)
 
 
 def _settled(mount: str) -> str:
@@ -55,7 +56,7 @@ def file_systems(boot: Evidence, baseline: Evidence | None, expected: Sequence[s
     ]
     if not found and not mounted:
         return unknown(id, title, "no error in the log; the evidence lists no mounts")
-    return check_of(id, title, found, f"{len(counts)} ext4 file systems counted no error", expected)
+    return check_of(id, title, found, f"{counted(len(counts), 'ext4 file system')} counted no error", expected)
 
 
 def files(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
@@ -69,7 +70,7 @@ def files(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) ->
     for name in sorted(before.keys() & now.keys()):
         if now[name] == "0" and before[name] != "0":
             found.append(Difference(f"file {name}", f"{before[name]} bytes", "empty"))
-    return check_of(id, title, found, f"{len(now)} files", expected)
+    return check_of(id, title, found, counted(len(now), "file"), expected)
 
 
 def _files(evidence: Evidence) -> Mapping[str, str] | None:
