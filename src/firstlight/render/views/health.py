@@ -79,4 +79,10 @@ def health_data(health: Health) -> dict[str, Any]:
 
 
 def _difference(each: Difference) -> dict[str, Any]:
-    return {"subject": each.subject, "before": each.before, "after": each.after, "expected": each.expected}
+    return {
+        "subject": each.subject,
+        "before": each.before,
+        "after": each.after,
+        "expected": each.expected,
+        "unit_bytes": each.unit_bytes,
+    }
