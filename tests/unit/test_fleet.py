@@ -266,6 +266,7 @@ def test_a_list_that_cannot_be_is_refused(
         (["add", "FLEET", ".", "--set", "model"], "sets nothing"),
         (["init", "FLEET"], "the directory is not empty"),
         (["show", "FLEET", "phases", "--fail"], "`--fail` is for `regressed`"),
+        (["show", "FLEET", "nope"], "invalid value for 'QUESTION': 'nope' is not one of"),
         (["show", "FLEET", "regressed", "--between", "A"], "is not two values"),
     ],
 )

@@ -94,6 +94,6 @@ def _complain(message: str, hint: str | None, code: int) -> int:
 
 
 def _lowered(message: str) -> str:
-    """A message of the argument parser in the manner of ours: no capital, no full stop."""
-    message = message.strip().removesuffix(".")
+    """A message of the argument parser in the manner of ours: no capital, no full stop, no class of errors."""
+    message = message.strip().removesuffix(".").replace(": Value error, ", ": ")
     return message[:1].lower() + message[1:] if message[1:2].islower() else message
