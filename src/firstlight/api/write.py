@@ -115,8 +115,8 @@ def export(
     """Write a boot in the format of another program.
 
     :param boot: the boot, or its path.
-    :param to: `perfetto`, `firefox`, `speedscope`, `folded`, `uftrace`, `csv`, `json`, `svg`, `timeline-svg`,
-        `lava`, `kcidb`, `openmetrics` or `influx`.
+    :param to: `perfetto`, `firefox`, `speedscope`, `folded`, `uftrace`, `bootchart`, `csv`, `json`,
+        `svg`, `timeline-svg`, `lava`, `kcidb`, `openmetrics` or `influx`.
     :param output: the file or directory; by default NAME with the format's suffix, here.
     :param unit: what call stacks are weighed by.
     :param by: of folded stacks: their frames are functions, or processes with user mode and system calls in them.

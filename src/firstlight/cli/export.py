@@ -64,6 +64,7 @@ def export(
     speedscope  speedscope.app: the calling-context tree, spans
     folded      FlameGraph, inferno: one line for each call path, or of each process
     uftrace     uftrace report, graph, replay, tui: a directory
+    bootchart   pybootchartgui: processes, sampled each hundredth of a second
     csv         every table, zipped or in a directory; json: one document
     svg         a boot chart, for print; timeline-svg: the tracks of the report page as one drawing
     lava        a script of lava-test-case calls, for a test definition of LAVA

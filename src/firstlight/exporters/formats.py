@@ -14,6 +14,7 @@ class To(enum.StrEnum):
     speedscope = "speedscope"
     folded = "folded"
     uftrace = "uftrace"
+    bootchart = "bootchart"
     csv = "csv"
     json = "json"
     svg = "svg"
@@ -49,6 +50,7 @@ FORMATS = {
     To.speedscope: Format(".speedscope.json", unit=True),
     To.folded: Format(".folded", unit=True),
     To.uftrace: Format(".uftrace", directory=True),
+    To.bootchart: Format(".bootchart.tgz", binary=True),
     To.csv: Format(".csv.zip", binary=True),
     To.json: Format(".json"),
     To.svg: Format(".svg"),

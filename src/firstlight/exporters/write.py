@@ -18,6 +18,7 @@ ENGINE_READS: dict[To, tuple[str, ...]] = {
     To.speedscope: ("spans", "calls"),
     To.folded: ("spans", "calls"),
     To.uftrace: ("spans", "calls"),
+    To.bootchart: (),
     To.csv: (),
     To.json: (),
     To.svg: ("spans",),
@@ -79,6 +80,10 @@ def write_export(bundle: Path, to: To, out: Path, *, unit: Unit = "time", table:
         from firstlight.exporters.uftrace import write_uftrace
 
         return write_uftrace(boot, out)
+    if to is To.bootchart:
+        from firstlight.exporters.bootchart import write_bootchart
+
+        return write_bootchart(boot, out)
     if to is To.json:
         from firstlight.exporters.json import write_json
 
