@@ -33,7 +33,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("to", To)
+# A bootchart is of processes alone: `test_export_bootchart.py`.
+@pytest.mark.parametrize("to", [each for each in To if each is not To.bootchart])
 @pytest.mark.parametrize("sort", ["exact", "hostile", "failed", "live", "imported"])
 def test_every_boot_goes_into_every_format_and_always_the_same(here: Path, to: To, sort: str) -> None:
     if sort == "imported":
