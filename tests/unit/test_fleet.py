@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import firstlight
 from bundles import HOSTILE, make_bundle
+from firstlight.cache import file_digest
 from firstlight.cli.main import run
 from firstlight.errors import FirstlightError, UsageError
 from firstlight.fleet.conditions import matching, read_conditions, where
@@ -80,6 +81,41 @@ def test_boots_come_from_directories_archives_and_logs(fleet: Path, tmp_path: Pa
     assert imported["kernel"].to_list() == ["6.12.1-test"]
     initcalls = spans_of(fleet).filter(pl.col("name") == "gizmo_init")
     assert initcalls["duration_ns"].to_list() == [200_000_000]
+
+
+def test_a_log_under_another_name_or_with_other_ends_of_lines_is_the_same_boot(fleet: Path, tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    given.mkdir()
+    (given / "a.log").write_text(LOG)
+    (given / "b.txt").write_text(LOG)
+    (given / "c.log").write_bytes(LOG.replace("\n", "\r\n").encode())
+    (given / "d.log").write_text(LOG.replace("gizmo", "other"))
+    done = firstlight.add_to_fleet(fleet, [given])
+    assert (done.added, done.known, done.quarantined) == (2, 2, [])
+    for name in ("b.txt", "c.log"):
+        firstlight.import_(given / name, output=tmp_path / f"{name}.boot")
+    done = firstlight.add_to_fleet(fleet, [tmp_path / "b.txt.boot", tmp_path / "c.log.boot"])
+    assert (done.added, done.known) == (0, 2)
+    assert set(boots_of(fleet)["digest"]) == set(spans_digests(fleet))
+
+
+def spans_digests(fleet: Path) -> list[str]:
+    """The digests of the boots that have parts."""
+    return boots_of(fleet).join(spans_of(fleet), on="boot", how="semi")["digest"].to_list()
+
+
+def test_boots_of_a_fleet_that_knows_them_by_their_manifests_are_not_added_again(fleet: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(LOG)
+    boot = tmp_path / "a.boot"
+    firstlight.import_(tmp_path / "a.log", output=boot)
+    firstlight.add_to_fleet(fleet, [boot])
+    # As such a fleet has it.
+    [path] = (fleet / "boots").glob("*.parquet")
+    digest = file_digest(boot / "manifest.json")
+    pl.read_parquet(path).with_columns(pl.lit(digest).alias("digest")).write_parquet(path)
+    done = firstlight.add_to_fleet(fleet, [boot, boot])
+    assert (done.added, done.known) == (0, 2)
+    assert boots_of(fleet)["digest"].to_list() == [digest]
 
 
 def test_what_cannot_be_read_is_noted_and_left_out(fleet: Path, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from firstlight.fleet.boot_rows import (
     names_of_machine,
     parts_of_spans,
 )
+from firstlight.fleet.contents import boot_digest
 from firstlight.fleet.identities import mask_column, serials_in
 from firstlight.schema.spans import SpanKind
 
@@ -47,11 +48,19 @@ class BulkRows:
     left: list[Path]
 
 
-def bulk_rows(bundles: Sequence[Path], attributes: Mapping[str, str], *, keeps_identities: bool = False) -> BulkRows:
+def bulk_rows(
+    bundles: Sequence[Path],
+    attributes: Mapping[str, str],
+    *,
+    keeps_identities: bool = False,
+    digests: Mapping[Path, str] | None = None,
+) -> BulkRows:
     """The rows of those bundles that are ordinary: the same that each gives by itself.
 
     :param attributes: as for :func:`firstlight.fleet.boot_rows.boot_rows`.
+    :param digests: :func:`firstlight.fleet.contents.boot_digest` of the bundles, where they are known.
     """
+    digests = digests or {}
     nothing = BulkRows([], pl.DataFrame(schema=SPANS), list(bundles))
     heads = {bundle: head for bundle in bundles if (head := _head(bundle)) is not None}
     if not heads:
@@ -78,7 +87,8 @@ def bulk_rows(bundles: Sequence[Path], attributes: Mapping[str, str], *, keeps_i
         promised = all(rows[table].get(file, 0) == manifest.tables[table].rows for table in _TABLES)
         if not promised or file in with_processes or not is_length(lengths.get(file, 0)):
             continue
-        row = boot_row(bundle, manifest, lengths[file], known[file], attributes)
+        digest = digests.get(bundle) or boot_digest(bundle, manifest)
+        row = boot_row(digest, manifest, lengths[file], known[file], attributes)
         boots.append(row)
         numbers[file] = row["boot"]
         if not keeps_identities and (own := [*names_of_machine(known[file]), *devices[file]]):

@@ -16,10 +16,10 @@ import polars as pl
 
 from firstlight.atomic import atomic_write
 from firstlight.bundle.open import open as open_boot
-from firstlight.cache import file_digest
-from firstlight.errors import BundleError, FirstlightError, UsageError
+from firstlight.errors import FirstlightError, UsageError
 from firstlight.fleet.boot_rows import BOOTS, SPANS, boot_rows
 from firstlight.fleet.bulk import bulk_rows
+from firstlight.fleet.contents import boot_digest, manifest_digest
 from firstlight.fleet.files import read_boots, remove, write_boots, write_spans
 from firstlight.fleet.identities import masked
 from firstlight.fleet.layout import ATTRIBUTE, QUARANTINE, Fleet, Listing
@@ -105,7 +105,7 @@ class _Work:
     attributes: dict[str, str]
     finds_causes: bool
     known: set[str]
-    """The digests of boots that are in the fleet, or were read."""
+    """The digests of boots that are in the fleet, or were read; of former fleets those of manifests."""
     done: Ingested = field(default_factory=Ingested)
     _boots: list[dict[str, Any]] = field(default_factory=list)
     _spans: list[pl.DataFrame] = field(default_factory=list)
@@ -117,7 +117,8 @@ class _Work:
     def take(self, found: _Found) -> None:
         """Take a bundle, unless it is known."""
         try:
-            digest = _digest(found.bundle)
+            former = manifest_digest(found.bundle)
+            digest = former if former in self.known else boot_digest(found.bundle)
         except FirstlightError as error:
             return self.leave_out(found.where, error.message)
         if digest in self.known:
@@ -148,7 +149,8 @@ class _Work:
     def _read_together(self) -> None:
         bundles, self._together = self._together, {}
         copies, self._copies = self._copies, []
-        found = bulk_rows(list(bundles), self.attributes, keeps_identities=self.fleet.keeps_identities)
+        keeps = self.fleet.keeps_identities
+        found = bulk_rows(list(bundles), self.attributes, keeps_identities=keeps, digests=bundles)
         self._boots += found.boots
         self._spans.append(found.spans)
         left = set(found.left)
@@ -169,7 +171,7 @@ class _Work:
         try:
             rows = boot_rows(
                 open_boot(bundle), self.attributes, keeps_identities=self.fleet.keeps_identities,
-                finds_causes=self.finds_causes,
+                finds_causes=self.finds_causes, digest=digest,
             )  # fmt: skip
         except FirstlightError as error:
             return self.leave_out(where, error.message)
@@ -225,13 +227,6 @@ def _digest_of_text(text: str) -> str:
     import hashlib
 
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _digest(bundle: Path) -> str:
-    manifest = bundle / "manifest.json"
-    if not manifest.is_file():
-        raise BundleError("not a boot bundle: it has no manifest", where=str(bundle))
-    return file_digest(manifest)
 
 
 class _Found(NamedTuple):

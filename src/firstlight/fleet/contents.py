@@ -1,0 +1,70 @@
+"""By what a fleet knows a boot that it has: one log under two names is one boot."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import polars as pl
+
+from firstlight.bundle.digests import check_digests
+from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.open import read_manifest
+from firstlight.bundle.tables import SCHEMAS
+from firstlight.cache import file_digest
+from firstlight.errors import BundleError
+
+_SOURCE = "source"
+"""The column that names the file in which a row was read."""
+_SLICE = 50_000
+
+
+def manifest_digest(bundle: Path) -> str:
+    """The digest of a bundle's manifest: by it fleets of Firstlight 0.1 know their boots.
+
+    :raises BundleError: when the bundle has no manifest.
+    """
+    manifest = bundle / "manifest.json"
+    if not manifest.is_file():
+        raise BundleError("not a boot bundle: it has no manifest", where=str(bundle))
+    return file_digest(manifest)
+
+
+def boot_digest(bundle: Path, manifest: Manifest | None = None) -> str:
+    """The digest by which a fleet knows a boot.
+
+    That of a recorded boot is its manifest's: equal boots have equal manifests. That of an imported boot is of its
+    tables without the column that names files, so it stays when the file has another name or other ends of lines.
+
+    :param manifest: of the bundle, where it is read already.
+    :raises BundleError: when the bundle has no manifest, or a table is damaged.
+
+    >>> boot_digest(bundle) == manifest_digest(bundle)
+    True
+    """
+    whole = manifest_digest(bundle)
+    manifest = manifest or read_manifest(bundle)
+    if manifest.mode != "imported":
+        return whole
+    filled = sorted(table for table, promised in manifest.tables.items() if promised.rows)
+    named = [table for table in filled if _SOURCE in SCHEMAS.get(table, {})]
+    check_digests(bundle, manifest, named)
+    contents = {
+        table: _rows_digest(bundle / f"{table}.parquet") if table in named else manifest.tables[table].sha256
+        for table in filled
+    }
+    text = json.dumps([manifest.mode, manifest.status, manifest.clock.kind, contents], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _rows_digest(path: Path) -> str:
+    """The digest of a table's rows, without the files that they were read in."""
+    digest = hashlib.sha256()
+    try:
+        rows = pl.read_parquet(path, glob=False, hive_partitioning=False).drop(_SOURCE, strict=False)
+        for part in rows.iter_slices(_SLICE):
+            digest.update(part.write_ndjson().encode())
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise BundleError("this table cannot be read", where=str(path), hint="import the boot again") from error
+    return digest.hexdigest()
