@@ -114,6 +114,19 @@ def test_a_generator_stands_apart_from_the_manager_with_the_child_that_ran_it(bo
     assert sum(sums.values()) == boot.processes()["instructions"].sum()
 
 
+def test_the_kernels_start_in_what_becomes_the_idle_task_is_not_idle(boot: Boot) -> None:
+    runs = boot.runs().sort("start_ns").select("thread", "instructions").rows()
+    place = next(number for number, (thread, _) in enumerate(runs) if thread != 0)
+    early = sum(instructions for _, instructions in runs[:place])
+    later = sum(instructions for thread, instructions in runs[place:] if thread == 0)
+    found = boot.manager()
+    assert found is not None
+    sums = dict(found.sums.select("doer", "instructions").iter_rows())
+    assert sums[Doer.KERNEL] >= early > 0
+    assert sums.get(Doer.IDLE, 0) == later
+    assert sum(sums.values()) == boot.processes()["instructions"].sum()
+
+
 def test_a_boot_without_processes_has_units_and_no_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundle = make_systemd(tmp_path)
     for table in ("processes", "images", "system_calls", "wakeups", "packages"):

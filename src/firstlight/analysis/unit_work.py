@@ -35,7 +35,7 @@ class Doer(StrEnum):
     PROGRAMS = "other programs"
     """Programs of no unit: those of an initramfs."""
     KERNEL = "kernel"
-    """Threads of the kernel, and the kernel before the first program."""
+    """Threads of the kernel, and the kernel before the first program: also its start, in what becomes the idle task."""
     IDLE = "idle"
 
 
@@ -102,12 +102,12 @@ def _done(boot: Boot) -> pl.DataFrame:
         return done.with_columns(doer=pl.lit(None, pl.String), unit=pl.lit(None, pl.String))
     table = boot.table("processes").select("process", "pid", "parent", "cgroup", unit=service_of("cgroup"))
     generators = _with_parents(_generators(boot), dict(table.select("process", "parent").iter_rows()), table)
-    idle = boot.table("threads").filter(pl.col("kind") == "idle")["thread"].implode()
+    idle = boot.table("threads").filter(pl.col("kind") == "idle")["thread"]
     first = pl.col("pid") == _FIRST_PID
     runs_systemd = pl.col("image").str.contains(_RUNS_SYSTEMD).fill_null(False)
     in_unit = pl.col("unit").is_not_null() & (pl.col("cgroup") != _MANAGER_GROUP) & ~first
     doer = (
-        pl.when(pl.col("thread").is_in(idle))
+        pl.when(pl.col("thread").is_in(idle.implode()) & (pl.col("start_ns") >= _idle_from(boot, idle)))
         .then(pl.lit(Doer.IDLE))
         .when(pl.col("image").is_null())
         .then(pl.lit(Doer.KERNEL))
@@ -121,6 +121,16 @@ def _done(boot: Boot) -> pl.DataFrame:
     )
     done = done.join(table, on="process", how="left", maintain_order="left").with_columns(doer=doer)
     return done.with_columns(unit=pl.when(pl.col("doer") == Doer.UNITS).then("unit"))
+
+
+def _idle_from(boot: Boot, idle: pl.Series) -> int:
+    """When the idle task begins to be one: until another thread runs for the first time, or it idles, it starts the
+    kernel.
+    """
+    runs = boot.table("runs")
+    starts = pl.col("thread").is_in(idle.implode()) & pl.col("idle_ns").eq(0).fill_null(False)
+    others = runs.filter(~starts).sort("start_ns")["start_ns"].head(1).to_list()
+    return int(others[0] if others else runs["end_ns"].sort()[-1])
 
 
 def _generators(boot: Boot) -> set[int]:
