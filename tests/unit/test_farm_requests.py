@@ -275,6 +275,15 @@ def test_a_worker_passes_over_a_job_whose_input_is_not_there(farm: Farm) -> None
     assert farm.store.names("leases") == []
 
 
+@pytest.mark.parametrize("name", ["notes.txt", "garbage.json", f"{'cd' * 32}.json"])
+def test_a_worker_ends_beside_a_file_that_is_no_job(farm: Farm, name: str) -> None:
+    (Path(farm.store.where) / "jobs" / name).write_text("garbage")
+    worked = worker.work(farm.store, name="lab1", wait_s=0.5)
+    assert (worked.boots, worked.failed) == (0, 0)
+    assert all("no job" in why for why in worked.refused.values())
+    assert farm.store.names("leases") == []
+
+
 def test_the_boots_of_a_store_come_into_a_fleet(farm: Farm, tmp_path: Path) -> None:
     farm.put_result()
     farm.store.put_text("results", f"{'9' * 64}.json", {"worker": "hollow", "packed": "d" * 64})

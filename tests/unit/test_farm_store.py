@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import firstlight
+from firstlight.cli.main import run
 from firstlight.errors import FirstlightError, LabError, UsageError
 from firstlight.experiment.boot_cache import engine_digest
 from firstlight.farm import job as jobs
@@ -240,6 +241,22 @@ def test_tidying_leaves_what_is_needed(store: Store) -> None:
     assert store.names("jobs") == [f"{1:064x}.json"]
     assert store.names("inputs") == ["b" * 64]
     assert store.names("results") == []
+
+
+def test_files_that_are_no_jobs_are_counted_and_tidied_away(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    put_job(store)
+    (folder_of(store) / "jobs" / "notes.txt").write_text("buy milk")
+    (folder_of(store) / "jobs" / "garbage.json").write_text("garbage")
+    (folder_of(store) / "jobs" / f"{'cd' * 32}.json").write_text("garbage")
+    newer = folder_of(store) / "jobs" / f"{'ef' * 32}.json"
+    newer.write_text(json.dumps({"schema_version": 7}))
+    found = farm_status(store)
+    assert (found.jobs, found.waiting, found.strays) == (3, 3, 2)
+    assert run(["farm", "status", store.where]) == 0
+    assert "2 files among the jobs are no jobs" in capsys.readouterr().out
+    assert run(["farm", "tidy", store.where]) == 0
+    assert "3 files that were no jobs" in capsys.readouterr().out
+    assert store.names("jobs") == [f"{KEY}.json", newer.name]
 
 
 def test_a_packed_directory_has_the_same_bytes_everywhere(tmp_path: Path) -> None:

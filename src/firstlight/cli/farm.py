@@ -47,7 +47,9 @@ def status(store: StorePath, json: Json = False) -> None:
 
 @app.command("tidy")
 def tidy(store: StorePath, json: Json = False) -> None:
-    """Remove jobs that are done with their results, inputs without a job, and workers that ended.
+    """Remove what a farm no longer needs.
+
+    That is jobs that are done with their results, inputs without a job, workers that ended, and files that are no jobs.
 
     \b
     Examples:
@@ -57,7 +59,9 @@ def tidy(store: StorePath, json: Json = False) -> None:
     if json:
         print_json({"store": store, **dataclasses.asdict(found)})
     else:
-        print(f"removed: {found.jobs} jobs, {found.inputs} inputs, {found.workers} workers")
+        files = "1 file that was no job" if found.strays == 1 else f"{found.strays} files that were no jobs"
+        other = f", {files}" if found.strays else ""
+        print(f"removed: {found.jobs} jobs, {found.inputs} inputs, {found.workers} workers{other}")
 
 
 @app.command("key")

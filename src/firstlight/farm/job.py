@@ -212,6 +212,24 @@ def read_job(store: Store, key: str) -> Job | None:
     return job
 
 
+def job_keys(store: Store) -> list[str]:
+    """The keys of the jobs of a store, by the names of their files; files with other names are no jobs.
+
+    :raises LabError: when the store cannot be used.
+    """
+    stems = (name.removesuffix(".json") for name in store.names("jobs") if name.endswith(".json"))
+    return [stem for stem in stems if _DIGEST.fullmatch(stem)]
+
+
+def strays(store: Store) -> list[str]:
+    """The files among the jobs of a store whose names are no keys.
+
+    :raises LabError: when the store cannot be used.
+    """
+    jobs = {f"{key}.json" for key in job_keys(store)}
+    return [name for name in store.names("jobs") if name not in jobs]
+
+
 def unequal(job: Job, key: str, resolved: Inputs) -> str | None:
     """State how this machine differs from what a job requires; `None` when the boot is the same here.
 

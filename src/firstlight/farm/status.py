@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from firstlight.farm.job import job_keys, strays
 from firstlight.farm.leases import EXPIRED_S, is_leased
 from firstlight.farm.store import Store
 
@@ -34,6 +35,8 @@ class FarmStatus:
     failed: int
     """Jobs that failed at least once and are not done."""
     workers: tuple[WorkerState, ...]
+    strays: int = 0
+    """Files among the jobs that are none."""
 
     @property
     def waiting(self) -> int:
@@ -46,13 +49,13 @@ def farm_status(store: Store) -> FarmStatus:
 
     :raises LabError: when the store cannot be used.
     """
-    keys = [name.removesuffix(".json") for name in store.names("jobs")]
+    keys = job_keys(store)
     results = set(store.names("results"))
     done = {key for key in keys if f"{key}.json" in results}
     leases = store.names("leases")
     running = {key for key in keys if key not in done and is_leased(store, key, leases)}
     failed = {name.split(".")[0] for name in store.names("failed")} & set(keys) - done
-    return FarmStatus(len(keys), len(done), len(running), len(failed), tuple(_workers(store)))
+    return FarmStatus(len(keys), len(done), len(running), len(failed), tuple(_workers(store)), len(strays(store)))
 
 
 def live_workers(store: Store) -> dict[str, dict[str, str]]:

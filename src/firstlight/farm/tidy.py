@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstlight.errors import FirstlightError
-from firstlight.farm.job import read_job
+from firstlight.farm.job import job_keys, read_job, strays
 from firstlight.farm.leases import EXPIRED_S, give_up, is_leased
 from firstlight.farm.results import remove_result
 from firstlight.farm.store import Store
@@ -21,10 +21,12 @@ class Tidied:
     jobs: int
     inputs: int
     workers: int
+    strays: int = 0
+    """Files among the jobs that were none."""
 
 
 def tidy(store: Store) -> Tidied:
-    """Remove finished jobs, inputs without a job, and workers that ended or are lost.
+    """Remove finished jobs, inputs without a job, workers that ended or are lost, and files that are no jobs.
 
     Exclusions of workers stay.
 
@@ -33,8 +35,12 @@ def tidy(store: Store) -> Tidied:
     results = set(store.names("results"))
     named: set[str] = set()
     jobs = 0
-    for file in store.names("jobs"):
-        key = file.removesuffix(".json")
+    others = 0
+    for stray in strays(store):
+        store.remove("jobs", stray)
+        others += 1
+    for key in job_keys(store):
+        file = f"{key}.json"
         if file in results and not is_leased(store, key):
             # The result goes last: without it, a worker would make the job again.
             store.remove("jobs", file)
@@ -49,7 +55,13 @@ def tidy(store: Store) -> Tidied:
             job = read_job(Store(store.place), key)
         except FirstlightError:
             continue
-        named |= {each.digest for each in job.inputs.values()} if job is not None else set()
+        if job is not None:
+            named |= {each.digest for each in job.inputs.values()}
+        elif store.has("jobs", file) and not is_leased(store, key):
+            # No JSON object: no version of Firstlight wrote it.
+            store.remove("jobs", file)
+            give_up(store, key)
+            others += 1
     inputs = 0
     for digest in store.names("inputs"):
         age_s = store.age_s("inputs", digest)
@@ -62,4 +74,4 @@ def tidy(store: Store) -> Tidied:
         if age_s is not None and age_s > EXPIRED_S:
             store.remove("workers", file)
             workers += 1
-    return Tidied(jobs, inputs, workers)
+    return Tidied(jobs, inputs, workers, others)

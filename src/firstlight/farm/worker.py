@@ -15,7 +15,7 @@ from firstlight.bundle.open import read_manifest
 from firstlight.cache import file_digest
 from firstlight.errors import FirstlightError, LabError, UnhealthyBootError
 from firstlight.experiment.boot_cache import is_cacheable
-from firstlight.farm.job import Job, MissingInputError, UntrustedJobError, options_of, read_job, unequal
+from firstlight.farm.job import Job, MissingInputError, UntrustedJobError, job_keys, options_of, read_job, unequal
 from firstlight.farm.leases import Beat, give_up, take
 from firstlight.farm.packing import pack
 from firstlight.farm.results import packed_name
@@ -96,8 +96,7 @@ def _check_trusted(store: Store, name: str) -> None:
 def _take_one(store: Store, worked: Worked, beat: Beat, progress: Progress) -> bool:
     done = set(store.names("results"))
     failed = store.names("failed")
-    for job_name in store.names("jobs"):
-        key = job_name.removesuffix(".json")
+    for key in job_keys(store):
         if f"{key}.json" in done or key in worked.refused:
             continue
         if sum(each.startswith(f"{key}.") for each in failed) >= MOST_ATTEMPTS:
@@ -133,6 +132,10 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
             worked.refused[key] = error.message
             return
         if job is None:
+            # Removed meanwhile, or no JSON object.
+            if store.has("jobs", f"{key}.json"):
+                worked.refused[key] = "this is no job: `firstlight farm tidy` removes it"
+                progress.note(f"{store.where_is('jobs', f'{key}.json')}: {worked.refused[key]}")
             return
         progress.step(f"boot {key[:12]}")
         reason, boot_s = _boot(store, job, folder / "a.boot")

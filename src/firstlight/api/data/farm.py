@@ -15,6 +15,7 @@ class Status(TypedDict):
     waiting: int
     failed: int
     workers: list[WorkerState]
+    strays: int
 
 
 class Tidied(TypedDict):
@@ -24,3 +25,4 @@ class Tidied(TypedDict):
     jobs: int
     inputs: int
     workers: int
+    strays: int
