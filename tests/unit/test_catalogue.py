@@ -133,3 +133,7 @@ def test_an_unknown_id_has_a_hint() -> None:
     with pytest.raises(UsageError, match="no entry `CLA-01`") as raised:
         catalogue().entry("CLA-01")
     assert "`CAL-01`" in (raised.value.hint or "")
+    with pytest.raises(UsageError, match="no entry `QQQQQQ`") as raised:
+        catalogue().entry("QQQQQQ")
+    assert "the groups are" in (raised.value.hint or "")
+    assert "`CAL`" in (raised.value.hint or "")

@@ -109,6 +109,10 @@ def test_the_command_prints_a_table_or_json_and_fails_where_a_record_was_not_imp
 def test_what_cannot_be_a_batch_is_reported(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     boots = tmp_path / "boots"
     assert run(["import", "--batch", str(records)]) == 2
+    assert "`--batch` needs `-o`" in capsys.readouterr().err
+    for name in ("a.log", "a.log/below"):
+        assert run(["import", "--batch", str(records), "-o", str(records / name)]) == 2
+        assert "hint: choose another directory with `-o`" in capsys.readouterr().err
     assert run(["import", "a.txt", "--batch", str(records), "-o", str(boots)]) == 2
     assert run(["import", "--batch", str(tmp_path / "none"), "-o", str(boots)]) == 2
     assert run(["import", "--batch", str(records), "-o", str(boots), "--as", "nothing"]) == 2

@@ -32,7 +32,7 @@ class Catalogue:
     def entry(self, id: str) -> Entry:
         """The entry with an id, in any case.
 
-        :raises UsageError: when there is none; the hint has similar ids.
+        :raises UsageError: when there is none; the hint has similar ids, or the groups.
 
         >>> catalogue().entry("cal-01").id
         'CAL-01'
@@ -40,7 +40,11 @@ class Catalogue:
         known = {entry.id.lower(): entry for entry in self.entries}
         if id.lower() not in known:
             near = difflib.get_close_matches(id.upper(), [each.id for each in self.entries], n=3, cutoff=0.5)
-            hint = "did you mean " + " or ".join(f"`{each}`" for each in near) + "?" if near else None
+            if near:
+                hint = "did you mean " + " or ".join(f"`{each}`" for each in near) + "?"
+            else:
+                groups = ", ".join(f"`{group}`" for group in self.groups())
+                hint = f"an id is a group and a number, such as `{self.entries[0].id}`; the groups are {groups}"
             raise UsageError(f"the catalogue has no entry `{id}`", hint=hint)
         return known[id.lower()]
 

@@ -129,7 +129,7 @@ def _import_batch(
     if records:
         raise UsageError("`--batch` excludes records", hint="records of one boot are imported without `--batch`")
     if output is None:
-        raise UsageError("`--batch` needs a directory of bundles", hint="such as `-o boots/`")
+        raise UsageError("`--batch` needs `-o`, the directory to write the bundles into", hint="such as `-o boots/`")
     rows = api.import_batch(
         directory,
         output=output,

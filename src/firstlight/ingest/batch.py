@@ -62,7 +62,7 @@ def import_batch(directory: Path, options: ImportOptions, progress: ImportProgre
 
     :param options: those of every import; `output` is the directory of bundles, and `inputs` stays empty.
     :raises UsageError: for a format that does not exist.
-    :raises IngestError: when the directory cannot be read or has no entry.
+    :raises IngestError: when the directory cannot be read or has no entry, or that of bundles cannot be made.
     :raises FirstlightError: when the disk is full, or the journal cannot be written.
     """
     check_format(options.format)
@@ -75,13 +75,26 @@ def import_batch(directory: Path, options: ImportOptions, progress: ImportProgre
     entries = [entry for entry in entries if entry.absolute() != output]
     if not entries:
         raise IngestError("the directory is empty", where=readable(str(directory)), hint="give a directory of records")
-    output.mkdir(parents=True, exist_ok=True)
+    _make(output)
     journal = _Journal(output, options)
     rows = []
     for number, entry in enumerate(entries, 1):
         progress.step(f"{number} of {len(entries)}: {readable(entry.name)}")
         rows.append(_one(entry, options, journal))
     return rows
+
+
+def _make(output: Path) -> None:
+    """Make the directory of bundles."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        where, hint = readable(str(output)), "choose another directory with `-o`"
+        if isinstance(error, FileExistsError):
+            what = "bundles are written into a directory, and this is a file"
+            raise IngestError(what, where=where, hint=hint, exit_code=2) from error
+        what = f"the directory of bundles cannot be made: {error.strerror}"
+        raise IngestError(what, where=where, hint=hint, exit_code=2) from error
 
 
 def _one(entry: Path, options: ImportOptions, journal: _Journal) -> BatchRow:

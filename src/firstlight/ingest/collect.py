@@ -57,7 +57,7 @@ class Gatherer:
                 self._budget.content(kept.size_bytes, shown)
                 self._opener.open(kept, kept.path.name, readable(path.as_posix()), shown, alone=alone)
             else:
-                hint = "`-` reads standard input" if stat.S_ISFIFO(kind) else None
+                hint = "give a record as a file, or `-`, which reads standard input"
                 raise IngestError("this is no file and no folder", where=shown, hint=hint, exit_code=2)
         if not (self.found.items or self.found.unread or self.found.left_out):
             raise IngestError("nothing in it is a file", where=readable(inputs[0]), hint="give boot records")

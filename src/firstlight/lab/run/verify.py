@@ -76,6 +76,12 @@ def verify(
     """
     recorded = open_boot(bundle).manifest
     where = str(bundle)
+    if recorded.mode == "imported":
+        raise FirstlightError(
+            "an imported boot cannot be booted again: its records say what happened, not what was booted",
+            where=where,
+            hint="`firstlight record` makes boots that repeat exactly",
+        )
     if recorded.mode != "exact":
         raise FirstlightError(
             f"a boot in {recorded.mode} mode never repeats exactly", where=where, hint="record without `--live`"
