@@ -88,6 +88,15 @@ def test_split_writes_every_boot(records: Path, tmp_path: Path) -> None:
     assert list(rows["two.txt"].bundles) == ["two.txt-1.boot", "two.txt-2.boot"]
 
 
+def test_the_last_boot_of_each_is_taken_after_a_run_that_left_it_open(records: Path, tmp_path: Path) -> None:
+    firstlight.import_batch(records, output=tmp_path / "boots")
+    rows = {row.entry: row for row in firstlight.import_batch(records, output=tmp_path / "boots", boot=-1)}
+    assert {name: str(rows[name].outcome) for name in ("a.log", "two.txt")} == dict.fromkeys(
+        ("a.log", "two.txt"), "imported"
+    )
+    assert firstlight.open(tmp_path / "boots" / "two.txt.boot").fact_values()["kernel.release"] == "6.12.4"
+
+
 def test_the_command_prints_a_table_or_json_and_fails_where_a_record_was_not_imported(
     records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +106,7 @@ def test_the_command_prints_a_table_or_json_and_fails_where_a_record_was_not_imp
     printed = capsys.readouterr().out
     assert "7 entries: 3 imported, 1 several boots, 1 rejected, 2 left out" in printed
     assert "it holds 2 boots" in printed
+    assert "`--split` writes a bundle of each" in printed
     assert run([*words, "--json"]) == 1
     data = json.loads(capsys.readouterr().out)["data"]
     assert data["counts"] == {"imported": 3, "several boots": 1, "rejected": 1, "left out": 2}
@@ -104,6 +114,7 @@ def test_the_command_prints_a_table_or_json_and_fails_where_a_record_was_not_imp
     for name in ("text.txt", "two.txt"):
         (records / name).unlink()
     assert run(words) == 0
+    assert "--split" not in capsys.readouterr().out
 
 
 def test_what_cannot_be_a_batch_is_reported(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

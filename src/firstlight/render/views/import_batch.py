@@ -11,6 +11,10 @@ from firstlight.ingest.batch import BatchOutcome, BatchRow
 from firstlight.render.model.report import Block, Line
 from firstlight.render.model.table import Column, table
 
+_SEVERAL = (
+    "Several boots: `--split` writes a bundle of each, `--boot -1` takes the last of each record, `--boot N` the Nth."
+)
+
 
 def batch_data(rows: Sequence[BatchRow]) -> dict[str, Any]:
     """The rows as data, with the number of entries by outcome."""
@@ -38,5 +42,7 @@ def batch_report(rows: Sequence[BatchRow]) -> Iterator[Block]:
         for note in row.notes:
             yield Line(f"{row.entry}: {note}", "dim")
     counts = Counter(row.outcome for row in rows)
+    if counts[BatchOutcome.SEVERAL_BOOTS]:
+        yield Line(_SEVERAL, "dim")
     parts = [f"{counts[outcome]:,} {outcome}" for outcome in BatchOutcome if counts[outcome]]
     yield Line(f"{len(rows):,} entries: " + ", ".join(parts), "bold", wrap=False)
