@@ -47,6 +47,8 @@ def _stages(stages: pl.DataFrame) -> Table:
     tops = stages.filter(pl.col("part_of").is_null())
     whole = int(tops["duration_ns"].sum()) if tops["duration_ns"].null_count() == 0 else None
 
+    endless = tops.filter(pl.col("start_ns").is_not_null() & pl.col("end_ns").is_null())["stage"].to_list()
+
     def part(row: dict[str, Any]) -> float | None:
         return share(row["duration_ns"], whole)
 
@@ -64,6 +66,9 @@ def _stages(stages: pl.DataFrame) -> Table:
         ],
         stages.iter_rows(named=True),
         footer=[{"Stage": "all", "duration_ns": whole, "Share": share(whole, whole)}],
+        notes=[
+            f"{printable(stage, 40)}: its end is not in the record, so that there are no shares." for stage in endless
+        ],
     )
 
 
