@@ -13,7 +13,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern, Manifest
 from firstlight.bundle.reliability import unreliable_text
 from firstlight.errors import BundleError
-from firstlight.fleet.contents import boot_digest
+from firstlight.fleet.contents import manifest_digest
 from firstlight.fleet.identities import IDENTIFYING_FACTS, mask_column, serials_in
 from firstlight.schema.spans import SpanKind
 
@@ -83,7 +83,7 @@ def boot_rows(
     :param attributes: what is said of the boot besides; it counts before what its facts say.
     :param keeps_identities: leave names as they are.
     :param finds_causes: look for the causes of the catalogue.
-    :param digest: :func:`firstlight.fleet.contents.boot_digest` of the bundle, where it is known.
+    :param digest: :func:`firstlight.fleet.contents.manifest_digest` of the bundle, where it is known.
     :raises BundleError: when a table is damaged, or nothing shows how long the boot took.
     """
     length_ns = window(boot).length_ns
@@ -91,7 +91,7 @@ def boot_rows(
         hint = "a fleet needs boots with at least two marks"
         raise BundleError("the duration of this boot is unknown", where=str(boot.directory), hint=hint)
     facts = _facts(boot)
-    row = boot_row(digest or boot_digest(boot.directory, boot.manifest), boot.manifest, length_ns, facts, attributes)
+    row = boot_row(digest or manifest_digest(boot.directory), boot.manifest, length_ns, facts, attributes)
     spans = pl.concat([parts_of_spans(boot.spans()), _processes(boot)])
     if not keeps_identities:
         spans = mask_column(spans, "name", [*names_of_machine(facts), *serials_in(boot.log())["serial"].unique()])
@@ -110,7 +110,7 @@ def boot_row(
 ) -> dict[str, Any]:
     """The row of a boot.
 
-    :param digest: :func:`firstlight.fleet.contents.boot_digest` of its bundle.
+    :param digest: :func:`firstlight.fleet.contents.manifest_digest` of its bundle.
     :param facts: those of :data:`FACT_NAMES` that it has.
     """
     missing = "; ".join(manifest.completeness.missing) or unreliable_text(manifest, Concern.EVERYTHING)

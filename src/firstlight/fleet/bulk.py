@@ -29,7 +29,7 @@ from firstlight.fleet.boot_rows import (
     names_of_machine,
     parts_of_spans,
 )
-from firstlight.fleet.contents import boot_digest
+from firstlight.fleet.contents import manifest_digest
 from firstlight.fleet.identities import mask_column, serials_in
 from firstlight.schema.spans import SpanKind
 
@@ -58,7 +58,7 @@ def bulk_rows(
     """The rows of those bundles that are ordinary: the same that each gives by itself.
 
     :param attributes: as for :func:`firstlight.fleet.boot_rows.boot_rows`.
-    :param digests: :func:`firstlight.fleet.contents.boot_digest` of the bundles, where they are known.
+    :param digests: :func:`firstlight.fleet.contents.manifest_digest` of the bundles, where they are known.
     """
     digests = digests or {}
     nothing = BulkRows([], pl.DataFrame(schema=SPANS), list(bundles))
@@ -87,7 +87,7 @@ def bulk_rows(
         promised = all(rows[table].get(file, 0) == manifest.tables[table].rows for table in _TABLES)
         if not promised or file in with_processes or not is_length(lengths.get(file, 0)):
             continue
-        digest = digests.get(bundle) or boot_digest(bundle, manifest)
+        digest = digests.get(bundle) or manifest_digest(bundle)
         row = boot_row(digest, manifest, lengths[file], known[file], attributes)
         boots.append(row)
         numbers[file] = row["boot"]

@@ -19,7 +19,7 @@ from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError, UsageError
 from firstlight.fleet.boot_rows import BOOTS, SPANS, boot_rows
 from firstlight.fleet.bulk import bulk_rows
-from firstlight.fleet.contents import boot_digest, manifest_digest
+from firstlight.fleet.contents import content_digest, manifest_digest
 from firstlight.fleet.files import read_boots, remove, write_boots, write_spans
 from firstlight.fleet.identities import masked
 from firstlight.fleet.layout import ATTRIBUTE, QUARANTINE, Fleet, Listing
@@ -118,7 +118,7 @@ class _Work:
         """Take a bundle, unless it is known."""
         try:
             former = manifest_digest(found.bundle)
-            digest = former if former in self.known else boot_digest(found.bundle)
+            digest = content_digest(found.bundle) if found.is_record and former not in self.known else former
         except FirstlightError as error:
             return self.leave_out(found.where, error.message)
         if digest in self.known:
@@ -235,6 +235,8 @@ class _Found(NamedTuple):
     bundle: Path
     where: str
     is_temporary: bool
+    is_record: bool = False
+    """It was imported on the way."""
 
 
 def _found(given: Sequence[Path], leave_out: _LeaveOut) -> Iterator[_Found]:
@@ -284,7 +286,7 @@ def _imported(path: Path, leave_out: _LeaveOut, where: str) -> Iterator[_Found]:
         except FirstlightError as error:
             leave_out(where, error.message)
             return
-        yield from (_Found(each, where, True) for each in _in_directory(Path(temporary)))
+        yield from (_Found(each, where, True, True) for each in _in_directory(Path(temporary)))
 
 
 def _in_directory(directory: Path) -> Iterator[Path]:
