@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import firstlight.lab.run.options_from_manifest
+from answers import SCHEMAS
 from bundles import make_bundle, make_recorded
 from firstlight.bundle import contents
 from firstlight.cli.main import run
@@ -78,7 +79,8 @@ def verbs_for(kind: str) -> list[str]:
 def all_verbs(place: Path, kind: str) -> tuple[Seen, dict[str, int]]:
     """Do everything to a bundle of this kind."""
     bad = make_hostile(kind, place, place.parent / "canaries").rename(place / "bad.boot")
-    allowed = [place, place.parent / "cache", place.parent / "temporary"]
+    # The tests themselves read the schemas, to check every answer.
+    allowed = [place, place.parent / "cache", place.parent / "temporary", SCHEMAS]
     codes: dict[str, int] = {}
     with observed(allowed, place.parent / "canaries", PROGRAMS) as seen:
         for verb in verbs_for(kind):
