@@ -30,7 +30,7 @@ impl<I: Isa> Tracker<I> {
         if !self.is_inside(function) {
             self.enter_loaded(function, now);
             // Its first instruction follows, and is no second entry.
-            self.padded = Some(function);
+            self.current.padded = Some(function);
         }
     }
 

@@ -12,7 +12,7 @@ impl<I: Isa> Tracker<I> {
         match self.classes[function as usize] {
             Class::Stub => {
                 // A stub of several blocks begins once: all of it is the entry's.
-                if !std::mem::replace(&mut self.in_stub, true) {
+                if !std::mem::replace(&mut self.current.in_stub, true) {
                     self.charge(now);
                     self.settle_mode(now);
                 }
@@ -21,7 +21,7 @@ impl<I: Isa> Tracker<I> {
             Class::Exception => self.enter_kernel(function, Kind::Exception, now),
             Class::Syscall => {
                 // It comes from user mode only: frames that are still there were left without our seeing it.
-                if !self.stack.frames.is_empty() {
+                if !self.current.stack.frames.is_empty() {
                     self.charge(now);
                     self.abandon_all();
                 }
@@ -31,13 +31,13 @@ impl<I: Isa> Tracker<I> {
                 if self.timeline.watches(function) {
                     return self.watched(function, now);
                 }
-                if let Some(sp) = self.pending.take().filter(|_| I::LINKED.is_none()) {
+                if let Some(sp) = self.current.pending.take().filter(|_| I::LINKED.is_none()) {
                     self.push(function, Kind::Function, Key::at(sp), Role::Call, now);
                 }
             }
             Class::Thunk => {}
             Class::Switch => {
-                self.switching = true;
+                self.current.switching = true;
                 return self.entry(function, now);
             }
             Class::Plain => return self.entry(function, now),
@@ -47,35 +47,35 @@ impl<I: Isa> Tracker<I> {
     }
 
     pub(super) fn enter_kernel(&mut self, function: FunctionId, kind: Kind, now: u64) {
-        if !std::mem::take(&mut self.in_stub) {
+        if !std::mem::take(&mut self.current.in_stub) {
             self.charge(now);
             self.settle_mode(now);
         }
-        if self.stack.frames.len() >= DEEPEST {
+        if self.current.stack.frames.len() >= DEEPEST {
             self.abandon_all();
         }
-        let redirected = self.redirected.take().is_some();
-        let pending = self.pending.take();
-        let padded = self.padded.take();
-        self.stack.interrupted.push(Interrupted {
+        let redirected = self.current.redirected.take().is_some();
+        let pending = self.current.pending.take();
+        let padded = self.current.padded.take();
+        self.current.stack.interrupted.push(Interrupted {
             pending,
             redirected,
             padded,
-            in_user: self.in_user,
-            mode: self.stack.mode,
+            in_user: self.current.in_user,
+            mode: self.current.stack.mode,
         });
-        self.stack.mode = self.stack.mode.of_entry(kind);
+        self.current.stack.mode = self.current.stack.mode.of_entry(kind);
         let parent = match kind {
             Kind::Interrupt => self.rows.interrupts,
-            Kind::Exception if !self.in_user => self.node,
+            Kind::Exception if !self.current.in_user => self.current.node,
             _ => ROOT,
         };
         let node = self.tree.child(parent, function, kind);
         self.tree.enter(node);
         self.counts.pushed += 1;
-        self.stack.frames.push(Frame::new(Key::NONE, node, function, Role::Entry));
-        self.node = node;
-        self.in_user = false;
+        self.current.stack.frames.push(Frame::new(Key::NONE, node, function, Role::Entry));
+        self.current.node = node;
+        self.current.in_user = false;
         self.entries += 1;
         self.counts.interrupts += u64::from(kind != Kind::Syscall);
     }
@@ -84,38 +84,38 @@ impl<I: Isa> Tracker<I> {
     pub fn leave_kernel(&mut self, now: u64) -> bool {
         self.charge(now);
         self.settle_mode(now);
-        self.pending = None;
-        self.redirected = None;
-        self.last_left = now;
-        let entry = self.stack.frames.iter().rposition(|frame| frame.role == Role::Entry);
-        let interrupted = entry.and_then(|_| self.stack.interrupted.last().copied());
+        self.current.pending = None;
+        self.current.redirected = None;
+        self.current.last_left = now;
+        let entry = self.current.stack.frames.iter().rposition(|frame| frame.role == Role::Entry);
+        let interrupted = entry.and_then(|_| self.current.stack.interrupted.last().copied());
         let interrupt =
-            entry.is_some_and(|place| self.tree.node(self.stack.frames[place].node).kind == Kind::Interrupt);
+            entry.is_some_and(|place| self.tree.node(self.current.stack.frames[place].node).kind == Kind::Interrupt);
         self.drop_to(entry.unwrap_or(0), now);
         match interrupted {
             Some(Interrupted { pending, redirected, padded, in_user, mode }) => {
-                self.stack.mode = mode;
-                self.pending = pending;
-                self.padded = padded;
-                self.redirected = redirected.then_some(Redirect::Interrupted);
-                self.in_user = in_user;
+                self.current.stack.mode = mode;
+                self.current.pending = pending;
+                self.current.padded = padded;
+                self.current.redirected = redirected.then_some(Redirect::Interrupted);
+                self.current.in_user = in_user;
             }
             // A task's first way out of the kernel.
             None => {
-                self.in_user = true;
-                self.stack.mode = Mode::User;
+                self.current.in_user = true;
+                self.current.stack.mode = Mode::User;
             }
         }
-        if self.stack.mode == Mode::User {
+        if self.current.stack.mode == Mode::User {
             self.reaches_user_code(now);
         }
-        if self.stack.frames.is_empty() && self.in_user {
-            self.node = self.stack.user;
+        if self.current.stack.frames.is_empty() && self.current.in_user {
+            self.current.node = self.current.stack.user;
             if !interrupt {
                 // The program goes on where the interrupt came: that is no new entry.
-                self.tree.enter(self.node);
+                self.tree.enter(self.current.node);
             }
         }
-        self.in_user
+        self.current.in_user
     }
 }

@@ -21,7 +21,7 @@ impl<I: Isa> Tracker<I> {
 
     #[cold]
     pub(super) fn again(&mut self, function: FunctionId) {
-        if self.padded.take() != Some(function) {
+        if self.current.padded.take() != Some(function) {
             self.follow(function).again += 1;
         }
     }
@@ -39,7 +39,7 @@ impl<I: Isa> Tracker<I> {
 
     /// A thunk writes to where its return address stands: its next return is a jump.
     pub fn redirect(&mut self) {
-        self.redirected = Some(Redirect::Under);
+        self.current.redirected = Some(Redirect::Under);
     }
 
     /// This function's entry has been followed, and its first instruction may not have been counted yet: a recording that ends
@@ -52,13 +52,13 @@ impl<I: Isa> Tracker<I> {
     /// kernel has finished that jump.
     #[cold]
     pub(super) fn is_on_its_way(&mut self, site: FunctionId) -> bool {
-        let way = match self.redirected {
+        let way = match self.current.redirected {
             None => false,
             Some(Redirect::Under) => true,
             Some(Redirect::Interrupted) => self.classes.get(site as usize) == Some(&Class::Thunk),
         };
         if !way {
-            self.redirected = None;
+            self.current.redirected = None;
         }
         way
     }

@@ -30,7 +30,7 @@ impl<I: Isa> Tracker<I> {
     /// A call through a register, or to code that begins no known function: control comes back to `address`. What is entered
     /// next has to show the same address in its link register.
     pub fn links(&mut self, address: u64) {
-        self.pending = Some(address);
+        self.current.pending = Some(address);
     }
 
     /// The first instruction of a function is about to be executed. `site` says which function holds the call.
@@ -56,23 +56,23 @@ impl<I: Isa> Tracker<I> {
         site: impl FnOnce() -> FunctionId,
         now: u64,
     ) -> bool {
-        if self.pending.is_some() || self.first_of_task {
+        if self.current.pending.is_some() || self.current.first_of_task {
             self.confirm(link);
         }
         let key = link.key();
-        match self.stack.frames.last() {
+        match self.current.stack.frames.last() {
             // Calls nest downwards.
             Some(top) if top.sp > key.sp => {}
             Some(top) if top.key() == key => return self.jumped_linked(function, now),
             Some(_) => {
                 self.overtaken_linked(key, site, now);
-                if self.stack.frames.last().is_some_and(|top| top.key() == key) {
+                if self.current.stack.frames.last().is_some_and(|top| top.key() == key) {
                     return self.jumped_linked(function, now);
                 }
             }
             None => {
                 self.charge(now);
-                self.node = ROOT;
+                self.current.node = ROOT;
                 self.push(function, Kind::Task, key, Role::Call, now);
                 return true;
             }
@@ -83,7 +83,7 @@ impl<I: Isa> Tracker<I> {
 
     // Entered by the key of the frame on top: by a jump in tail position, a loop to its own start, or a fault's second try.
     fn jumped_linked(&mut self, function: FunctionId, now: u64) -> bool {
-        if self.stack.frames.last().is_some_and(|top| top.function == function) {
+        if self.current.stack.frames.last().is_some_and(|top| top.function == function) {
             self.again(function);
             return false;
         }
@@ -93,13 +93,13 @@ impl<I: Isa> Tracker<I> {
 
     #[cold]
     fn confirm(&mut self, link: Link) {
-        if let Some(address) = self.pending.take() {
+        if let Some(address) = self.current.pending.take() {
             self.registers_checked(address as u32 == link.address as u32);
         }
-        if std::mem::take(&mut self.first_of_task) {
+        if std::mem::take(&mut self.current.first_of_task) {
             // What a new task begins with is entered by the return of the function that switched to it.
-            self.counts.popped += self.stack.frames.len() as u64;
-            self.stack.frames.clear();
+            self.counts.popped += self.current.stack.frames.len() as u64;
+            self.current.stack.frames.clear();
         }
     }
 
@@ -108,7 +108,7 @@ impl<I: Isa> Tracker<I> {
     #[cold]
     fn overtaken_linked(&mut self, key: Key, site: impl FnOnce() -> FunctionId, now: u64) {
         let mut site = Some(site);
-        while let Some(top) = self.stack.frames.last().copied() {
+        while let Some(top) = self.current.stack.frames.last().copied() {
             let ends = top.role != Role::Entry && top.sp <= key.sp && on_one_stack::<I>(top.sp, key.sp);
             if !ends || top.key() == key {
                 return;
@@ -119,7 +119,7 @@ impl<I: Isa> Tracker<I> {
             }
             self.counts.lost_returns += 1;
             self.doubt(top.node);
-            self.drop_to(self.stack.frames.len() - 1, now);
+            self.drop_to(self.current.stack.frames.len() - 1, now);
         }
     }
 
@@ -128,30 +128,31 @@ impl<I: Isa> Tracker<I> {
     #[inline]
     pub fn returned_linked(&mut self, link: Link, site: FunctionId, now: u64) {
         let key = link.key();
-        self.pending = None;
-        match self.stack.frames.last() {
+        self.current.pending = None;
+        match self.current.stack.frames.last() {
             Some(top) if top.key() == key && top.role == Role::Call => {
                 self.plain_returns += 1;
                 self.charge(now);
-                self.stack.frames.pop();
-                while self.stack.frames.last().is_some_and(|frame| frame.key() == key) {
+                self.current.stack.frames.pop();
+                while self.current.stack.frames.last().is_some_and(|frame| frame.key() == key) {
                     self.close_top(now);
                 }
-                self.node = self.context();
+                self.current.node = self.context();
             }
             _ => self.returned_elsewhere(key, site, now),
         }
     }
 
     fn returned_elsewhere(&mut self, key: Key, site: FunctionId, now: u64) {
-        let Some(top) = self.stack.frames.last().copied() else { return };
-        if let Some(index) = self.stack.holding(key) {
+        let Some(top) = self.current.stack.frames.last().copied() else { return };
+        if let Some(index) = self.current.stack.holding(key) {
             self.counts.returns += 1;
-            let above: Vec<Frame> = self.stack.frames.iter().skip(index + 1).copied().collect();
+            let above: Vec<Frame> = self.current.stack.frames.iter().skip(index + 1).copied().collect();
             self.counts.unwinds += u64::from(!above.is_empty());
             self.counts.unwound_frames += above.len() as u64;
             above.iter().for_each(|frame| self.doubt(frame.node));
-            let first = self.stack.frames.iter().take(index).rev().take_while(|frame| frame.key() == key).count();
+            let first =
+                self.current.stack.frames.iter().take(index).rev().take_while(|frame| frame.key() == key).count();
             self.drop_to(index - first, now);
         } else if top.role != Role::Entry && top.function != site && !self.are_one(top.function, site) {
             // Control is in another function than the stack says.
@@ -175,8 +176,8 @@ impl<I: Isa> Tracker<I> {
     /// A block of code without functions, loaded or generated, is about to be executed: it is entered by a call that showed no
     /// other function, and by a jump from other code.
     pub fn anywhere_linked(&mut self, function: FunctionId, link: Link, now: u64) {
-        let called = self.pending.is_some();
-        if called || self.first_of_task {
+        let called = self.current.pending.is_some();
+        if called || self.current.first_of_task {
             self.confirm(link);
         }
         if called {
@@ -189,13 +190,13 @@ impl<I: Isa> Tracker<I> {
 
     /// The number of the row of code without a symbol at this address.
     pub fn unknown_linked(&mut self, address: u64, link: Link, now: u64) {
-        if self.in_user && self.stack.frames.is_empty() {
+        if self.current.in_user && self.current.stack.frames.is_empty() {
             // The kernel's copy of its entry code for user mode: the entry itself follows.
-            self.pending = None;
+            self.current.pending = None;
             return;
         }
-        let inside =
-            self.pending.is_none() && self.stack.frames.last().is_some_and(|top| self.is_generated(top.function));
+        let inside = self.current.pending.is_none()
+            && self.current.stack.frames.last().is_some_and(|top| self.is_generated(top.function));
         if !inside {
             let function = self.function_at(address);
             self.anywhere_linked(function, link, now);
@@ -205,28 +206,28 @@ impl<I: Isa> Tracker<I> {
     /// Code of the kernel's image without a symbol is about to be executed. It belongs to what called it, and no entry shows
     /// the return address of that call.
     pub fn nameless_linked(&mut self) {
-        self.pending = None;
+        self.current.pending = None;
     }
 
     /// The function that switches tasks has been entered.
     pub fn switches(&mut self) {
-        self.switching = true;
+        self.current.switching = true;
     }
 
     /// In the function that switches tasks the stack of the next one has been taken, after `now` instructions: tasks are named
     /// by where the kernel keeps them.
     pub fn switch_linked(&mut self, left: u64, next: u64, now: u64) {
-        if !std::mem::take(&mut self.switching) {
+        if !std::mem::take(&mut self.current.switching) {
             return;
         }
         self.charge(now);
         self.settle_mode(self.since);
         self.counts.switches += 1;
-        let ended = self.stack.frames.iter().any(|frame| self.timeline.ends_task(frame.function));
+        let ended = self.current.stack.frames.iter().any(|frame| self.timeline.ends_task(frame.function));
         let next = match self.suspended.remove(&next) {
             Some(stack) => stack,
             None => {
-                self.first_of_task = true;
+                self.current.first_of_task = true;
                 self.begin_task()
             }
         };

@@ -62,9 +62,9 @@ impl<I: Isa> Tracker<I> {
     pub fn loader_block(&mut self, function: Option<FunctionId>, begins: bool, now: u64) {
         let Some(row) = self.loader else { return };
         let node = function.map_or(row, |function| self.tree.child(row, function, Kind::Function));
-        if node != self.node {
+        if node != self.current.node {
             self.charge(now);
-            self.node = node;
+            self.current.node = node;
             if begins {
                 self.tree.enter(node);
             }

@@ -85,10 +85,10 @@ impl<I: Isa> Tracker<I> {
             self.watch_top(function, level, now);
         }
         if flags & RENAME != 0 {
-            self.stack.named = false;
+            self.current.stack.named = false;
             request = Request::Renames;
         }
-        if flags & LEAVING != 0 && !self.stack.named {
+        if flags & LEAVING != 0 && !self.current.stack.named {
             request = Request::NameTask;
         }
         if flags & PANIC != 0 {
@@ -119,7 +119,7 @@ impl<I: Isa> Tracker<I> {
     }
 
     fn parent_calls_initcalls(&self) -> bool {
-        let frames = &self.stack.frames;
+        let frames = &self.current.stack.frames;
         frames.len() >= 2 && self.timeline.calls_initcalls(frames[frames.len() - 2].function)
     }
 
@@ -131,10 +131,10 @@ impl<I: Isa> Tracker<I> {
     }
 
     fn watch_top(&mut self, function: FunctionId, level: &str, now: u64) {
-        let span = self.timeline.start_span(function, level, self.stack.task, now);
-        if let Some(top) = self.stack.frames.last_mut().filter(|top| top.role == Role::Call) {
+        let span = self.timeline.start_span(function, level, self.current.stack.task, now);
+        if let Some(top) = self.current.stack.frames.last_mut().filter(|top| top.role == Role::Call) {
             top.role = Role::Watched;
-            self.stack.spans.push(span);
+            self.current.stack.spans.push(span);
         }
     }
 }

@@ -12,7 +12,7 @@ mod linked;
 mod loader;
 mod marks;
 mod mode;
-mod parked;
+mod processor;
 mod processors;
 mod returns;
 mod running;
@@ -31,7 +31,7 @@ use firstlight_isa::{Class, Isa};
 use firstlight_schema::{Mark, MarkSource};
 use followed::Followed;
 pub use linked::Link;
-use parked::Parked;
+use processor::Processor;
 pub use running::Identity;
 use rustc_hash::FxHashMap;
 use stack::{on_one_stack, Frame, Key, Redirect, Role, Stack};
@@ -101,39 +101,16 @@ pub struct Tracker<I> {
     loaded: FxHashMap<(u64, String), FunctionId>,
     /// The processor whose turn it is, and what is under way on the others.
     cpu: u32,
-    parked: BTreeMap<u32, Parked>,
-    stack: Stack,
-    /// The context that runs now, and since when.
-    node: NodeId,
+    parked: BTreeMap<u32, Processor>,
+    current: Processor,
+    /// Since when its context runs.
     since: u64,
     /// The count of instructions at which the clock reaches the next edge of a slice, if it does not idle before.
     edge: u64,
     /// Entries of that context that its counts lack: they are added with its instructions, when its memory has come.
     entered: u64,
-    /// A call whose function has not been entered yet: where its return address stands.
-    pending: Option<u64>,
-    in_user: bool,
-    /// In a stub that leads to an entry: its instructions belong to the entry.
-    in_stub: bool,
-    /// In `__switch_to_asm`, before it took the new stack.
-    switching: bool,
-    /// When it took that stack.
-    stack_taken: Option<u64>,
-    /// A new task has been switched to, and has entered no function yet.
-    first_of_task: bool,
-    last_return: u64,
-    /// Where that return read its address, if it ended a frame.
-    returned_from: Option<u64>,
-    /// When the entry code was left last.
-    last_left: u64,
-    /// How many frames there were when an exception handler had a function entered as if it had been called.
-    emulated: Option<usize>,
-    /// A thunk has replaced its own return address: the next return is its jump.
-    redirected: Option<Redirect>,
     /// The function whose first instruction is about to be executed, while what its entry asked for is done.
     under_way: Option<FunctionId>,
-    /// The function whose padding was executed last, and led to its entry.
-    padded: Option<FunctionId>,
     /// Stacks of tasks that do not run, by the address of their topmost frame.
     suspended: BTreeMap<u64, Stack>,
     tasks: u32,
@@ -190,24 +167,11 @@ impl<I: Isa> Tracker<I> {
             loaded: FxHashMap::default(),
             cpu: 0,
             parked: BTreeMap::new(),
-            stack: Stack { user, ..Stack::default() },
-            node: firmware,
+            current: Processor::at(firmware, Stack { user, ..Stack::default() }),
             since: 0,
             edge,
             entered: 0,
-            pending: None,
-            in_user: false,
-            in_stub: false,
-            switching: false,
-            stack_taken: None,
-            first_of_task: false,
-            last_return: 0,
-            returned_from: None,
-            last_left: u64::MAX,
-            emulated: None,
-            redirected: None,
             under_way: None,
-            padded: None,
             suspended: BTreeMap::new(),
             tasks: 1,
             rows: Rows { firmware, unknown, user, interrupts, decompressor, start: None },
@@ -237,7 +201,7 @@ impl<I: Isa> Tracker<I> {
         self.takes_first_task();
         let at = self.timeline.instant(now);
         if self.timeline.tasks.begin(at, self.cpu) {
-            self.stack.spent = Spent::default();
+            self.current.stack.spent = Spent::default();
         }
         self.mode_since = now;
         self.move_to(self.rows.unknown, now);
@@ -245,7 +209,7 @@ impl<I: Isa> Tracker<I> {
 
     fn move_to(&mut self, node: NodeId, now: u64) {
         self.charge(now);
-        self.node = node;
+        self.current.node = node;
         self.tree.enter(node);
     }
 
@@ -253,7 +217,7 @@ impl<I: Isa> Tracker<I> {
     fn charge(&mut self, now: u64) {
         self.reach(now);
         let passed = now.checked_sub(self.since);
-        self.tree.charge(self.node, std::mem::take(&mut self.entered), passed.unwrap_or(0));
+        self.tree.charge(self.current.node, std::mem::take(&mut self.entered), passed.unwrap_or(0));
         match passed {
             Some(_) => self.since = now,
             None => self.counts.backward_steps += 1,
@@ -265,7 +229,7 @@ impl<I: Isa> Tracker<I> {
     fn cross(&mut self, now: u64) {
         while now >= self.edge {
             let passed = self.edge.saturating_sub(self.since);
-            self.tree.charge(self.node, std::mem::take(&mut self.entered), passed);
+            self.tree.charge(self.current.node, std::mem::take(&mut self.entered), passed);
             self.since = self.edge.max(self.since);
             self.cut(self.edge);
         }
@@ -278,7 +242,7 @@ impl<I: Isa> Tracker<I> {
             self.settle_mode(at);
         }
         let code = self.code.as_mut().map_or_else(Vec::new, CodeLog::cut);
-        self.timeline.cut(&mut self.tree, self.stack.spent, code, at);
+        self.timeline.cut(&mut self.tree, self.current.stack.spent, code, at);
         self.edge = self.timeline.edge();
     }
 
@@ -293,33 +257,33 @@ impl<I: Isa> Tracker<I> {
     /// A call instruction in `site` wrote its return address to `sp`.
     #[inline]
     pub fn call(&mut self, site: FunctionId, sp: u64, now: u64) {
-        if self.redirected.is_some() && self.is_on_its_way(site) {
+        if self.current.redirected.is_some() && self.is_on_its_way(site) {
             // Between a retpoline's write and its jump there is nothing but the way of that jump.
             return;
         }
-        if self.pending.is_some_and(|pending| pending != sp) {
+        if self.current.pending.is_some_and(|pending| pending != sp) {
             self.settle(site, now);
         }
-        if self.stack.frames.last().is_some_and(|top| top.sp <= sp) {
+        if self.current.stack.frames.last().is_some_and(|top| top.sp <= sp) {
             self.overtaken(sp, now);
         }
-        self.pending = Some(sp);
+        self.current.pending = Some(sp);
     }
 
     /// A call went to the inside of `function`, behind its first instruction: past an `endbr`, or past its tracer's call.
     pub fn call_inside(&mut self, site: FunctionId, function: FunctionId, sp: u64, now: u64) {
-        if self.redirected.is_some() && self.is_on_its_way(site) {
+        if self.current.redirected.is_some() && self.is_on_its_way(site) {
             return;
         }
         self.call(site, sp, now);
-        self.pending = None;
+        self.current.pending = None;
         self.follow(function).inside += 1;
         self.push(function, Kind::Function, Key::at(sp), Role::Call, now);
     }
 
     // A call went to code that begins no known function; `site` is where control is now.
     fn settle(&mut self, site: FunctionId, now: u64) {
-        if let Some(sp) = self.pending.take() {
+        if let Some(sp) = self.current.pending.take() {
             self.counts.late_calls += 1;
             if site == UNKNOWN || self.classes.get(site as usize) == Some(&Class::Thunk) {
                 self.push_row(self.rows.unknown, sp, now);
@@ -327,7 +291,7 @@ impl<I: Isa> Tracker<I> {
                 self.follow(site).inside += 1;
                 self.push(site, Kind::Function, Key::at(sp), Role::Call, now);
             }
-            self.doubt(self.node);
+            self.doubt(self.current.node);
         }
     }
 
@@ -335,22 +299,22 @@ impl<I: Isa> Tracker<I> {
     // were not seen.
     #[cold]
     fn overtaken(&mut self, sp: u64, now: u64) {
-        while let Some(top) = self.stack.frames.last().copied() {
+        while let Some(top) = self.current.stack.frames.last().copied() {
             if top.role == Role::Entry || top.sp > sp || !on_one_stack::<I>(top.sp, sp) {
                 break;
             }
             self.counts.lost_returns += 1;
             self.doubt(top.node);
-            self.drop_to(self.stack.frames.len() - 1, now);
+            self.drop_to(self.current.stack.frames.len() - 1, now);
         }
     }
 
     fn push_row(&mut self, node: NodeId, sp: u64, now: u64) {
         self.charge(now);
         self.counts.pushed += 1;
-        self.stack.frames.push(Frame::new(Key::at(sp), node, UNKNOWN, Role::Call));
+        self.current.stack.frames.push(Frame::new(Key::at(sp), node, UNKNOWN, Role::Call));
         self.tree.enter(node);
-        self.node = node;
+        self.current.node = node;
     }
 
     /// The first instruction of an ordinary function is about to be executed.
@@ -369,17 +333,17 @@ impl<I: Isa> Tracker<I> {
     /// As [`Self::entry`], for a function that is not watched. Says whether it was entered anew.
     #[inline]
     pub fn enter(&mut self, function: FunctionId, now: u64) -> bool {
-        if self.redirected == Some(Redirect::Interrupted) && self.last_left == now {
+        if self.current.redirected == Some(Redirect::Interrupted) && self.current.last_left == now {
             // Entry code left for the function that the thunk was to jump to: the kernel has finished the jump.
-            self.redirected = None;
-        } else if self.redirected.is_some() {
+            self.current.redirected = None;
+        } else if self.current.redirected.is_some() {
             // A return thunk that is not known as one, on the way of a retpoline's jump.
             self.again(function);
             return false;
         }
-        if let Some(sp) = self.pending.take() {
+        if let Some(sp) = self.current.pending.take() {
             self.push(function, Kind::Function, Key::at(sp), Role::Call, now);
-        } else if self.stack.frames.last().is_some_and(|top| top.function == function) {
+        } else if self.current.stack.frames.last().is_some_and(|top| top.function == function) {
             // A loop to its own start, or the same instruction again after a fault.
             self.again(function);
             return false;
@@ -396,20 +360,20 @@ impl<I: Isa> Tracker<I> {
         }
         let request = self.entry(function, now);
         // Its first instruction follows, and is no second entry.
-        self.padded = Some(function);
+        self.current.padded = Some(function);
         request
     }
 
     // Whether this function runs, and nothing is being called.
     fn is_inside(&self, function: FunctionId) -> bool {
-        self.pending.is_none() && self.stack.frames.last().is_some_and(|top| top.function == function)
+        self.current.pending.is_none() && self.current.stack.frames.last().is_some_and(|top| top.function == function)
     }
 
     /// Code in front of a function that runs into it, and is no named padding: it belongs to the function that is called there,
     /// also where an exception handler has it entered as if it had been called; and else to the function that it stands in.
     pub fn unnamed_padding(&mut self, function: FunctionId, now: u64) -> Request {
-        match self.pending {
-            None if self.last_left != now => Request::None,
+        match self.current.pending {
+            None if self.current.last_left != now => Request::None,
             _ => self.padding(function, now),
         }
     }
@@ -417,71 +381,71 @@ impl<I: Isa> Tracker<I> {
     /// What the next return and the next call will need first, to be fetched before.
     #[inline]
     pub fn next(&self) -> [*const u8; 2] {
-        self.tree.next(self.node)
+        self.tree.next(self.current.node)
     }
 
     #[inline(always)]
     fn push(&mut self, function: FunctionId, kind: Kind, key: Key, role: Role, now: u64) {
         self.charge(now);
-        if self.stack.frames.len() >= DEEPEST {
+        if self.current.stack.frames.len() >= DEEPEST {
             self.abandon_all();
         }
-        let node = self.tree.child(self.node, function, kind);
+        let node = self.tree.child(self.current.node, function, kind);
         self.entered = 1;
         self.counts.pushed += 1;
-        self.stack.frames.push(Frame::new(key, node, function, role));
-        self.node = node;
+        self.current.stack.frames.push(Frame::new(key, node, function, role));
+        self.current.node = node;
     }
 
     // Control came to a function's first instruction without a call: a jump in tail position.
     fn tail(&mut self, function: FunctionId, now: u64) {
-        let Some(top) = self.stack.frames.last().copied() else {
+        let Some(top) = self.current.stack.frames.last().copied() else {
             // The stack is new: what begins here is a task, and its context hangs from the root.
             self.counts.tail_calls += 1;
             self.charge(now);
-            self.node = ROOT;
+            self.current.node = ROOT;
             return self.push(function, Kind::Task, Key::NONE, Role::Call, now);
         };
-        if let Some(sp) = self.returned_from.filter(|_| self.last_return == now) {
+        if let Some(sp) = self.current.returned_from.filter(|_| self.current.last_return == now) {
             // No return goes to where a function begins, but for one whose address was replaced, to see the function end:
             // a rethook's or the graph tracer's trampoline. It returns by the place that the replaced address stood at.
             self.counts.replaced_returns += 1;
             return self.push(function, Kind::Function, Key::at(sp), Role::Call, now);
         }
-        if let (LONGEST_RUN.., Some(index)) = self.stack.run(function) {
+        if let (LONGEST_RUN.., Some(index)) = self.current.stack.run(function) {
             self.counts.collapses += 1;
             self.drop_to(index + 1, now);
-            self.tree.enter(self.node);
-            self.doubt(self.node);
+            self.tree.enter(self.current.node);
+            self.doubt(self.current.node);
             return;
         }
         self.counts.tail_calls += 1;
         self.follow(function).tails += 1;
         self.push(function, Kind::Function, top.key(), Role::Call, now);
-        if self.last_left == now {
+        if self.current.last_left == now {
             // Left for the beginning of a function: the handler may have pushed a return address (`int3_emulate_call`).
-            self.emulated = Some(self.stack.frames.len());
+            self.current.emulated = Some(self.current.stack.frames.len());
         }
     }
 
     /// A block of a split-off part of a function is about to be executed.
     pub fn cold(&mut self, function: FunctionId, now: u64) {
         if I::LINKED.is_some() {
-            self.pending = None;
+            self.current.pending = None;
         }
-        if self.pending.is_some() {
+        if self.current.pending.is_some() {
             self.settle(function, now);
-        } else if self.stack.frames.last().is_none_or(|top| top.function != function) {
+        } else if self.current.stack.frames.last().is_none_or(|top| top.function != function) {
             self.tail(function, now);
         }
     }
 
     /// A split-off part, or generated code, jumps to the inside of the function that it stands for a part of.
     pub fn leave_part(&mut self, part: FunctionId, target: FunctionId, now: u64) {
-        let [.., below, top] = self.stack.frames.as_slice() else { return };
+        let [.., below, top] = self.current.stack.frames.as_slice() else { return };
         let is_part = top.function == part || (part == UNKNOWN && self.is_generated(top.function));
         if is_part && top.role == Role::Call && below.function == target && below.key() == top.key() {
-            self.drop_to(self.stack.frames.len() - 1, now);
+            self.drop_to(self.current.stack.frames.len() - 1, now);
         }
     }
 
@@ -498,14 +462,14 @@ impl<I: Isa> Tracker<I> {
         function: impl FnOnce(&mut Self) -> FunctionId,
         now: u64,
     ) {
-        match (self.pending.take(), self.stack.frames.last().copied()) {
+        match (self.current.pending.take(), self.current.stack.frames.last().copied()) {
             (Some(sp), _) => {
                 let function = function(self);
                 self.push(function, Kind::Function, Key::at(sp), Role::Call, now);
                 self.watch_module_initcall(function, now);
             }
             // An instruction that an exception executes elsewhere (a probe's copy of it) belongs to its function.
-            (None, Some(_)) if self.last_left == now => {}
+            (None, Some(_)) if self.current.last_left == now => {}
             (None, Some(top)) if top.role != Role::Entry && !is_same(self, top.function) => {
                 let function = function(self);
                 self.tail(function, now);
@@ -528,9 +492,9 @@ impl<I: Isa> Tracker<I> {
     // What runs when the frame on top is the one it is now.
     #[inline]
     fn context(&self) -> NodeId {
-        match self.stack.frames.last() {
+        match self.current.stack.frames.last() {
             Some(top) => top.node,
-            None if self.in_user => self.stack.user,
+            None if self.current.in_user => self.current.stack.user,
             None => self.rows.unknown,
         }
     }
@@ -554,14 +518,14 @@ impl<I: Isa> Tracker<I> {
             calls: self.counts.pushed - self.entries,
             popped: self.counts.popped + self.plain_returns,
             returns: self.counts.returns + self.plain_returns,
-            open_frames: (suspended + self.parked_frames() + self.stack.frames.len()) as u64,
+            open_frames: (suspended + self.parked_frames() + self.current.stack.frames.len()) as u64,
             ..self.counts
         };
         let followed = Checked {
             counts,
             checks: self.checks(entered),
             doubtful: self.doubtful(),
-            spent: self.stack.spent,
+            spent: self.current.stack.spent,
             code: self.code.as_mut().map_or_else(Vec::new, CodeLog::since_cut),
             processes: &self.processes.seen,
         };

@@ -5,7 +5,7 @@
 //! the runs follow one another on that line of time, whichever processor they are on.
 
 use super::mode::Mode;
-use super::parked::Parked;
+use super::processor::Processor;
 use super::running::{Comes, Leaves};
 use super::stack::{Stack, NO_TASK};
 use super::Tracker;
@@ -13,7 +13,7 @@ use crate::recording::Function;
 use crate::tree::{FunctionId, Kind, NodeId, ROOT};
 use crate::userspace::Spent;
 use firstlight_isa::Isa;
-use std::mem::swap;
+use std::mem::replace;
 
 impl<I: Isa> Tracker<I> {
     /// Another processor goes on when `now` instructions have been executed.
@@ -54,14 +54,15 @@ impl<I: Isa> Tracker<I> {
             next.node = self.begins_to_run(&mut next.stack);
         }
         let at = self.timeline.instant(self.since);
-        let leaves = Leaves { node: self.node, spent: self.stack.spent };
+        let leaves = Leaves { node: self.current.node, spent: self.current.stack.spent };
         let comes = Comes { task: next.stack.task, spent: next.stack.spent };
         let renames = next.renames.take();
-        next.renames = self.timeline.tasks.turn(leaves, comes, (cpu, renames), at);
+        let left_renaming = self.timeline.tasks.turn(leaves, comes, (cpu, renames), at);
         self.counts.turns += u64::from(began);
-        self.exchange_processor(&mut next);
-        self.parked.insert(std::mem::replace(&mut self.cpu, cpu), next);
-        if self.stack.mode == Mode::User {
+        let mut parked = replace(&mut self.current, next);
+        parked.renames = left_renaming;
+        self.parked.insert(replace(&mut self.cpu, cpu), parked);
+        if self.current.stack.mode == Mode::User {
             self.reaches_user_code(self.since);
         }
     }
@@ -78,18 +79,19 @@ impl<I: Isa> Tracker<I> {
 
     /// The first task is that of the processor that enters the kernel's image, which need not be the first one.
     pub(super) fn takes_first_task(&mut self) {
-        if self.stack.task == NO_TASK {
+        if self.current.stack.task == NO_TASK {
             let first = self.parked.values_mut().find(|parked| parked.stack.task == 0);
             first.into_iter().for_each(|parked| parked.stack.task = NO_TASK);
-            self.stack.task = 0;
+            self.current.stack.task = 0;
             self.timeline.tasks.first_is(0);
         }
     }
 
     // A processor that has executed nothing yet: its own start is the firmware's.
-    fn starts(&mut self) -> Parked {
+    fn starts(&mut self) -> Processor {
         self.tree.enter(self.rows.firmware);
-        Parked::at(self.rows.firmware, self.rows.user)
+        let stack = Stack { task: NO_TASK, user: self.rows.user, ..Stack::default() };
+        Processor::at(self.rows.firmware, stack)
     }
 
     // The kernel has a processor started: its task begins, in code of the kernel's and the firmware's that no symbol names.
@@ -109,22 +111,5 @@ impl<I: Isa> Tracker<I> {
         };
         self.tree.enter(node);
         node
-    }
-
-    fn exchange_processor(&mut self, other: &mut Parked) {
-        swap(&mut self.stack, &mut other.stack);
-        swap(&mut self.node, &mut other.node);
-        swap(&mut self.pending, &mut other.pending);
-        swap(&mut self.in_user, &mut other.in_user);
-        swap(&mut self.in_stub, &mut other.in_stub);
-        swap(&mut self.switching, &mut other.switching);
-        swap(&mut self.stack_taken, &mut other.stack_taken);
-        swap(&mut self.first_of_task, &mut other.first_of_task);
-        swap(&mut self.last_return, &mut other.last_return);
-        swap(&mut self.returned_from, &mut other.returned_from);
-        swap(&mut self.last_left, &mut other.last_left);
-        swap(&mut self.emulated, &mut other.emulated);
-        swap(&mut self.redirected, &mut other.redirected);
-        swap(&mut self.padded, &mut other.padded);
     }
 }

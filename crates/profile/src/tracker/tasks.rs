@@ -11,15 +11,15 @@ impl<I: Isa> Tracker<I> {
     /// In `__switch_to_asm`, the stack pointer was loaded when `now` instructions had been executed: from there on it is the
     /// other task that runs. The next `pop` shows which one that is.
     pub fn takes_stack(&mut self, now: u64) {
-        self.stack_taken = self.switching.then_some(now);
+        self.current.stack_taken = self.current.switching.then_some(now);
     }
 
     /// In `__switch_to_asm`, a `pop` read from `sp`: the first one after its entry stands on the new stack. True when it
     /// was that one: then the kernel still holds the task that was left for the running one, and [`Self::left`] takes it.
     pub fn switch(&mut self, sp: u64, now: u64) -> bool {
-        let switched = std::mem::take(&mut self.switching);
+        let switched = std::mem::take(&mut self.current.switching);
         if switched {
-            let taken = self.stack_taken.take();
+            let taken = self.current.stack_taken.take();
             self.resume(sp, taken.unwrap_or(now));
         }
         switched
@@ -53,24 +53,28 @@ impl<I: Isa> Tracker<I> {
             Some(stack) => stack,
             None => self.new_task(sp),
         };
-        let key = self.stack.frames.iter().rev().map(|frame| frame.sp).find(|sp| *sp != ANY);
+        let key = self.current.stack.frames.iter().rev().map(|frame| frame.sp).find(|sp| *sp != ANY);
         self.exchange(next, key);
     }
 
     /// Makes the stack of another task the current one, and keeps the old one under `key`.
     pub(super) fn exchange(&mut self, next: Stack, key: Option<u64>) {
-        let leaves = Leaves { node: self.node, spent: self.stack.spent };
-        let left = std::mem::replace(&mut self.stack, next);
+        let leaves = Leaves { node: self.current.node, spent: self.current.stack.spent };
+        let left = std::mem::replace(&mut self.current.stack, next);
         let lost = match key {
             Some(key) => self.suspended.insert(key, left),
             None => Some(left),
         };
         self.counts.abandoned_frames += lost.map_or(0, |lost| lost.frames.len() as u64);
-        self.pending = None;
-        self.redirected = None;
-        self.node = self.context();
+        self.current.pending = None;
+        self.current.redirected = None;
+        self.current.node = self.context();
         let at = self.timeline.instant(self.since);
-        self.timeline.tasks.switch(leaves, Comes { task: self.stack.task, spent: self.stack.spent }, at);
+        self.timeline.tasks.switch(
+            leaves,
+            Comes { task: self.current.stack.task, spent: self.current.stack.spent },
+            at,
+        );
     }
 
     // A stack that was never seen. What is suspended in the same pages belongs to a task that has ended.
@@ -91,7 +95,7 @@ impl<I: Isa> Tracker<I> {
         self.tasks += 1;
         self.counts.tasks += 1;
         let mut stack = Stack { task, user: self.rows.user, ..Stack::default() };
-        if let Some(top) = self.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
+        if let Some(top) = self.current.stack.frames.last().copied().filter(|top| top.function != UNKNOWN) {
             let node = self.tree.child(ROOT, top.function, Kind::Task);
             self.counts.pushed += 1;
             stack.frames.push(Frame::new(Key::NONE, node, top.function, Role::Call));
@@ -101,7 +105,7 @@ impl<I: Isa> Tracker<I> {
 
     /// Gives the running task's user mode a row of its own, or leaves it in the common one.
     pub fn name_task(&mut self, name: Option<&str>) {
-        self.stack.named = true;
+        self.current.stack.named = true;
         let at = self.timeline.instant(self.since);
         self.timeline.tasks.reached_user(name, at);
         let Some(name) = name else { return };
@@ -111,6 +115,6 @@ impl<I: Isa> Tracker<I> {
             self.functions.push(Function { name: row, address: 0 });
             self.functions.len() - 1
         });
-        self.stack.user = self.tree.child(self.rows.user, function as FunctionId, Kind::User);
+        self.current.stack.user = self.tree.child(self.rows.user, function as FunctionId, Kind::User);
     }
 }

@@ -27,8 +27,8 @@ impl<I: Isa> Tracker<I> {
     #[inline]
     pub(super) fn settle_mode(&mut self, now: u64) {
         let passed = now.saturating_sub(std::mem::replace(&mut self.mode_since, now));
-        let spent = &mut self.stack.spent;
-        match self.stack.mode {
+        let spent = &mut self.current.stack.spent;
+        match self.current.stack.mode {
             Mode::Kernel => spent.kernel += passed,
             Mode::User => {
                 spent.user += passed;
@@ -42,7 +42,12 @@ impl<I: Isa> Tracker<I> {
 
     /// Where the return address of the running function's call stands, if it was called.
     pub fn frame_key(&self) -> Option<u64> {
-        self.stack.frames.last().filter(|top| top.role != Role::Entry && top.sp != super::stack::ANY).map(|top| top.sp)
+        self.current
+            .stack
+            .frames
+            .last()
+            .filter(|top| top.role != Role::Entry && top.sp != super::stack::ANY)
+            .map(|top| top.sp)
     }
 
     /// The guest's stack pointer, read at the first instruction of a function, does or does not stand at the return address.
@@ -62,36 +67,36 @@ impl<I: Isa> Tracker<I> {
     /// The running task creates another.
     pub fn created(&mut self, address: u64, pid: u32, tgid: u32, now: u64) {
         let at = self.timeline.instant(now);
-        self.processes.seen.created.push(Created { at, by: self.stack.task, address, pid, tgid });
+        self.processes.seen.created.push(Created { at, by: self.current.stack.task, address, pid, tgid });
     }
 
     /// A task is made runnable.
     pub fn wakes(&mut self, address: u64, now: u64) {
         let at = self.timeline.instant(now);
-        let interrupt = self.stack.mode == Mode::Interrupt;
-        self.processes.seen.wakeups.push(Wakeup { at, by: self.stack.task, interrupt, address });
+        let interrupt = self.current.stack.mode == Mode::Interrupt;
+        self.processes.seen.wakeups.push(Wakeup { at, by: self.current.stack.task, interrupt, address });
     }
 
     /// The running task ends.
     pub fn ends(&mut self, status: u32, cgroup: &str, now: u64) {
         let at = self.timeline.instant(now);
         let cgroup = self.processes.text(cgroup);
-        self.processes.seen.ended.push(Ended { at, task: self.stack.task, status, cgroup });
+        self.processes.seen.ended.push(Ended { at, task: self.current.stack.task, status, cgroup });
     }
 
     /// The running task is about to run this program in user mode.
     pub fn runs_program(&mut self, program: Program<'_>, now: u64) {
-        self.stack.has_image = true;
+        self.current.stack.has_image = true;
         let at = self.timeline.instant(now);
         let Program { pid, tgid, .. } = program;
         let [file, arguments, cgroup] =
             [program.file, program.arguments, program.cgroup].map(|text| self.processes.text(text));
         let images = &mut self.processes.seen.images;
-        images.push(Image { at, task: self.stack.task, pid, tgid, file, arguments, cgroup });
+        images.push(Image { at, task: self.current.stack.task, pid, tgid, file, arguments, cgroup });
         let image = (images.len() - 1) as u32;
         if let Some(code) = &mut self.code {
-            let context = code.context(self.stack.task, Some(image));
-            self.stack.context = Some(context);
+            let context = code.context(self.current.stack.task, Some(image));
+            self.current.stack.context = Some(context);
             code.comes(context, now);
         }
     }
@@ -117,7 +122,7 @@ impl<I: Isa> Tracker<I> {
     #[inline]
     pub fn user_block(&mut self, block: BlockId, length: u64, now: u64) {
         self.reach(now);
-        if let Some(code) = self.code.as_mut().filter(|_| self.stack.mode == Mode::User) {
+        if let Some(code) = self.code.as_mut().filter(|_| self.current.stack.mode == Mode::User) {
             code.runs(block, length, now);
         }
     }
@@ -125,14 +130,15 @@ impl<I: Isa> Tracker<I> {
     /// User mode goes on.
     pub(super) fn reaches_user_code(&mut self, now: u64) {
         if let Some(code) = &mut self.code {
-            let context = *self.stack.context.get_or_insert_with(|| code.context(self.stack.task, None));
+            let context =
+                *self.current.stack.context.get_or_insert_with(|| code.context(self.current.stack.task, None));
             code.comes(context, now);
         }
     }
 
     /// Whether it is not known yet what the running task runs in user mode.
     pub fn lacks_program(&self) -> bool {
-        !self.stack.has_image
+        !self.current.stack.has_image
     }
 
     /// The kernel begins to serve a system call of the running task. Gives the number of its row.
@@ -142,7 +148,7 @@ impl<I: Isa> Tracker<I> {
         let start = self.timeline.instant(now);
         let name = self.processes.text(name);
         let path = path.map(|path| self.processes.text(path));
-        let (task, spent) = (self.stack.task, self.stack.spent);
+        let (task, spent) = (self.current.stack.task, self.current.stack.spent);
         let block = self.code.as_ref().map(CodeLog::current);
         let calls = &mut self.processes.seen.calls;
         let kernel_before = spent.kernel;
@@ -158,19 +164,19 @@ impl<I: Isa> Tracker<I> {
             path,
             block,
         });
-        self.stack.call = Some(calls.len() - 1);
+        self.current.stack.call = Some(calls.len() - 1);
         calls.len() - 1
     }
 
     /// The row of the system call that the running task is in.
     pub fn call_under_way(&self) -> Option<usize> {
-        self.stack.call
+        self.current.stack.call
     }
 
     /// User mode is about to go on: the row of the system call that it returns from, if it does.
     pub fn returns_from_call(&mut self, now: u64) -> Option<usize> {
-        let row = self.stack.call.take()?;
-        let (end, spent) = (self.timeline.instant(now), self.stack.spent);
+        let row = self.current.stack.call.take()?;
+        let (end, spent) = (self.timeline.instant(now), self.current.stack.spent);
         if let Some(call) = self.processes.seen.calls.get_mut(row) {
             call.end = Some(end);
             call.spent = since(call.spent, spent);
