@@ -18,8 +18,9 @@ from firstlight.comparison.exact.functions import doubtful_functions, functions
 from firstlight.comparison.exact.initcalls import initcalls
 from firstlight.comparison.exact.ledger import Ledger, Tolerance, ledger_of
 from firstlight.comparison.exact.level import Level
-from firstlight.comparison.exact.level_parts import LevelParts, before_user_mode, parts_by_level
+from firstlight.comparison.exact.level_parts import LevelParts, before_user_mode, parts_by_level, parts_by_mode
 from firstlight.comparison.exact.moved import Moved, Renamed, moved, renamed
+from firstlight.comparison.exact.parts import Parts
 from firstlight.comparison.exact.path import PathDifference, path_difference
 from firstlight.comparison.exact.path_splits import split_by_path
 from firstlight.comparison.exact.phases import phases
@@ -57,11 +58,11 @@ class ExactDifference:
         known = None
         if self._userspace is not None:
             level = self.userspace["processes"]
-            parts = parts_by_level([level], self.ledger, self.tree, self._userspace)
+            parts = parts_by_level([level], self.ledger, self._userspace, self._by_mode)
             names = self._userspace[0].programs | self._userspace[1].programs
             less = {}
             if (first := self._userspace[0].first.get(1)) is not None:
-                less[first] = before_user_mode(self.ledger, self.tree).caused_ns
+                less[first] = before_user_mode(self._by_mode).caused_ns
             known = programs_of(level, parts[level.name], names, less)
         return causes_of(self.a, self.b, self.tree, self.ledger, known)
 
@@ -99,6 +100,12 @@ class ExactDifference:
         return None if refused else userspace_of(self.a, self.b)
 
     @cached_property
+    def _by_mode(self) -> dict[tuple[str, str], Parts]:
+        if self.ledger is None or self.tree is None or self._userspace is None:
+            return {}
+        return parts_by_mode(self.tree, self.ledger)
+
+    @cached_property
     def userspace(self) -> dict[str, Level]:
         """By process, service, system call and file; empty where processes of a boot were not followed."""
         return {} if self._userspace is None else userspace_levels(self._userspace, self.whole)
@@ -108,7 +115,7 @@ class ExactDifference:
         """The parts of every row of every level by the level's name; empty without a ledger."""
         if self.ledger is None or self.tree is None:
             return {}
-        return parts_by_level(self.levels, self.ledger, self.tree, self._userspace)
+        return parts_by_level(self.levels, self.ledger, self._userspace, self._by_mode)
 
     @cached_property
     def path(self) -> PathDifference:

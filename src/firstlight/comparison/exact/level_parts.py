@@ -31,7 +31,10 @@ _BEGINS = {
 
 
 def parts_by_level(
-    levels: Iterable[Level], ledger: Ledger, tree: TreeDifference, sides: tuple[Userspace, Userspace] | None
+    levels: Iterable[Level],
+    ledger: Ledger,
+    sides: tuple[Userspace, Userspace] | None,
+    by_mode: Mapping[tuple[str, str], Parts],
 ) -> dict[str, LevelParts]:
     """The parts of every row of every level; the rows of each level add up to the ledger's total.
 
@@ -39,10 +42,10 @@ def parts_by_level(
     by program in user mode and by system call; a system call or a file likewise. What no call path says of a row is
     distributed in proportion to the changes that are left, and so are the owners of the critical path.
 
+    :param by_mode: of :func:`parts_by_mode`; nothing where there are no *sides*.
     :raises AssertionError: when the sums do not hold: a fault of the program.
     """
     found: dict[str, LevelParts] = {}
-    by_class: dict[tuple[str, str], Parts] = {} if sides is None else _classes(tree, ledger)
     for level in levels:
         if not level.rows:
             found[level.name] = {}
@@ -54,8 +57,8 @@ def parts_by_level(
             parts = _alike(found, ledger, changes)
         else:
             by_process = level.name in ("services", "packages")
-            basis: Mapping[Any, Parts] = found["processes"] if by_process else by_class
-            parts = distribute(basis, _cells(sides, level.name, by_class), changes)
+            basis: Mapping[Any, Parts] = found["processes"] if by_process else by_mode
+            parts = distribute(basis, _cells(sides, level.name, by_mode), changes)
         total = added(parts.values())
         if total != ledger.total:
             raise AssertionError(f"ledger: {level.name} add up to {total}, not to {ledger.total}")
@@ -136,12 +139,12 @@ def _common(one: int, other: int) -> int:
     return min(one, other, key=abs)
 
 
-def before_user_mode(ledger: Ledger, tree: TreeDifference) -> Parts:
+def before_user_mode(by_mode: Mapping[tuple[str, str], Parts]) -> Parts:
     """The parts of what the first process did before it ran a program: it initialized the kernel."""
-    return _classes(tree, ledger).get(_FIRST_PROCESS, Parts())
+    return by_mode.get(_FIRST_PROCESS, Parts())
 
 
-def _classes(tree: TreeDifference, ledger: Ledger) -> dict[tuple[str, str], Parts]:
+def parts_by_mode(tree: TreeDifference, ledger: Ledger) -> dict[tuple[str, str], Parts]:
     """The parts by the mode that call paths ran in: user mode by the name of the thread, and system calls by name."""
     kinds: Sequence[str] = tree.nodes["kind"].to_list()
     functions: Sequence[str] = tree.nodes["function"].to_list()
