@@ -11,8 +11,7 @@ FACT = "kernel.command_line.words"
 UNREAD = "kernel.command_line.unread"
 """The fact that holds those that nobody read, separated by blanks; it is not there when all were read."""
 PADDING = "firstlight.padding="
-"""How a word begins that only makes the line longer. The kernel takes it for the option of a module, and gives it to
-nobody."""
+"""How a word of Firstlight's begins that only makes the line longer. The kernel takes it for the option of a module."""
 
 
 class WordReader(StrEnum):
@@ -75,12 +74,8 @@ def read_words(text: str) -> list[CommandLineWord]:
 
 
 def unread(words: Iterable[CommandLineWord]) -> list[CommandLineWord]:
-    """The words that nobody read, without padding: nobody is meant to read that.
-
-    >>> [word.text for word in unread(read_words("a.b=1\\tnobody\\t\\nfirstlight.padding=xx\\tnobody\\t"))]
-    ['a.b=1']
-    """
-    return [word for word in words if word.reader is WordReader.NOBODY and not word.text.startswith(PADDING)]
+    """The words that nobody read."""
+    return [word for word in words if word.reader is WordReader.NOBODY]
 
 
 def _line(text: str) -> str:

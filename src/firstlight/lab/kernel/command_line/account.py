@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from firstlight.bundle.command_line import CommandLineWord, WordReader
+from firstlight.bundle.command_line import PADDING, CommandLineWord, WordReader
 from firstlight.lab.kernel.command_line.parameters import Parameters, module_parameters, plain
 from firstlight.lab.kernel.command_line.vocabulary import KMOD, LATE, LOADER, READ_RAW, SYSTEMD, Reader
 
@@ -70,6 +70,8 @@ def account(command_line: str, evidence: Evidence) -> list[CommandLineWord]:
     >>> known = Parameters(frozenset({"console="}), frozenset({"printk.time"}))
     >>> [word.reader.value for word in account("console=ttyS0 printk.time=1 loop.max_loop=8 tpyo", Evidence(known))]
     ['kernel', 'kernel', 'unknown', 'nobody']
+    >>> [word.reader.value for word in account("firstlight.padding=xx", Evidence(known))]
+    ['firstlight']
     """
     ours, behind = split_words(command_line)
     words = [CommandLineWord(word, *_read(word, evidence)) for word in ours]
@@ -80,6 +82,8 @@ def account(command_line: str, evidence: Evidence) -> list[CommandLineWord]:
 
 def _read(word: str, evidence: Evidence) -> tuple[WordReader, str]:
     name = word.strip('"').partition("=")[0]
+    if word.startswith(PADDING):
+        return WordReader.FIRSTLIGHT, "makes the command line longer"
     for found in (_kernel(word, name, evidence), _module(name, evidence), _userspace(name, evidence)):
         if found is not None:
             return found
