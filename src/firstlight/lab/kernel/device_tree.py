@@ -9,11 +9,13 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_MAGIC = 0xD00D_FEED
-_HEADER = 40
+MAGIC = 0xD00D_FEED
+HEADER = 40
+"""Bytes of the header."""
 #: Versions of the format: this one, and the oldest to which it is compatible.
 _LAST_KNOWN, _FIRST_KNOWN = 17, 16
-_BEGIN, _END, _PROPERTY, _NOTHING, _LAST = 1, 2, 3, 4, 9
+#: The tokens of the structure (5.4.1).
+BEGIN_NODE, END_NODE, PROPERTY, NOTHING, END = 1, 2, 3, 4, 9
 #: Deeper than the tree of any board.
 _DEEPEST = 64
 #: A name has at most 31 bytes; kernels are not as strict.
@@ -136,10 +138,10 @@ def read_tree(content: bytes) -> Node:
     """
     if content[:9] == b"/dts-v1/;":
         raise DeviceTreeError("this is the source of a device tree")
-    if len(content) < 4 or struct.unpack_from(">I", content)[0] != _MAGIC:
+    if len(content) < 4 or struct.unpack_from(">I", content)[0] != MAGIC:
         raise DeviceTreeError("this is no device tree")
-    if len(content) < _HEADER:
-        raise DeviceTreeError(f"this device tree is truncated: {len(content)} bytes, and its header has {_HEADER}")
+    if len(content) < HEADER:
+        raise DeviceTreeError(f"this device tree is truncated: {len(content)} bytes, and its header has {HEADER}")
     total, structure, strings, _, version, oldest = struct.unpack_from(">6I", content, 4)
     if total > len(content):
         raise DeviceTreeError(f"this device tree is truncated: {len(content):,} of {total:,} bytes")
@@ -157,26 +159,26 @@ def _read(content: memoryview, at: int, strings: int) -> Node:
     while True:
         (token,) = struct.unpack_from(">I", content, at)
         at += 4
-        if token == _BEGIN:
+        if token == BEGIN_NODE:
             name, length = _text(content, at)
             at = _aligned(at + length + 1)
             if len(open_nodes) > _DEEPEST:
                 raise _damaged("its nodes nest too deep")
             open_nodes.append(open_nodes[-1].children.setdefault(name, Node()))
-        elif token == _PROPERTY:
+        elif token == PROPERTY:
             length, place = struct.unpack_from(">II", content, at)
             if at + 8 + length > len(content):
                 raise _damaged("a property is longer than the file")
             name, _ = _text(content, strings + place)
             open_nodes[-1].properties[name] = bytes(content[at + 8 : at + 8 + length])
             at = _aligned(at + 8 + length)
-        elif token == _END:
+        elif token == END_NODE:
             open_nodes.pop()
             if not open_nodes:
                 raise _damaged("more nodes end than begin")
-        elif token == _LAST:
+        elif token == END:
             break
-        elif token != _NOTHING:
+        elif token != NOTHING:
             raise _damaged("its structure has an unknown token")
     if len(open_nodes) != 1 or "" not in top.children:
         raise _damaged("it has no complete root")

@@ -16,15 +16,13 @@ from pathlib import Path
 from firstlight.cache import digest_of, entry
 from firstlight.errors import LabError
 from firstlight.lab.host.tools import failure_text, run_tool
+from firstlight.lab.kernel.device_tree import BEGIN_NODE, END_NODE, HEADER, MAGIC, NOTHING, PROPERTY
 from firstlight.lab.qemu.emulator import Qemu
 
 _NAME = "region.dtb"
 _MIB = 1 << 20
-_MAGIC = 0xD00DFEED
 #: From this version on the header has the size of the nodes.
 _SIZED = 17
-#: Devicetree specification 0.4, 5.4.1.
-_BEGIN_NODE, _END_NODE, _PROPERTY, _NOTHING, _END = 1, 2, 3, 4, 9
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ def tree_with_region(
 
 
 def packed_tree(given: bytes) -> Path:
-    """The file of a tree that is given, without what is left free in it, from the cache.
+    """The file of the user's tree without its free space, from the cache.
 
     QEMU gives the kernel a copy with twice the room of the file, and kernels take 2 MiB: of a tree that QEMU dumped, a
     mebibyte for the most part empty, the copy would be too large.
@@ -118,15 +116,15 @@ def with_region(tree: bytes, region: Region) -> bytes:
     for name in (b"compatible", b"reg", b"volatile"):
         names[name] = len(texts)
         texts += name + b"\0"
-    node = struct.pack(">I", _BEGIN_NODE) + _padded(f"pmem@{region.address:x}".encode() + b"\0")
+    node = struct.pack(">I", BEGIN_NODE) + _padded(f"pmem@{region.address:x}".encode() + b"\0")
     for name, value in (
         (b"compatible", b"pmem-region\0"),
         (b"reg", struct.pack(">QQ", region.address, region.memory)),
         # Nothing in it outlives the boot.
         (b"volatile", b""),
     ):
-        node += struct.pack(">III", _PROPERTY, len(value), names[name]) + _padded(value)
-    nodes = nodes[:end] + node + struct.pack(">I", _END_NODE) + nodes[end:]
+        node += struct.pack(">III", PROPERTY, len(value), names[name]) + _padded(value)
+    nodes = nodes[:end] + node + struct.pack(">I", END_NODE) + nodes[end:]
     return replace(parts, nodes=nodes, texts=texts).joined()
 
 
@@ -149,16 +147,19 @@ class _Parts:
     """Of the header: the versions, and the number of the first processor."""
 
     def joined(self) -> bytes:
-        at = 40 + len(self.reserved)
+        at = HEADER + len(self.reserved)
         texts_at = at + len(self.nodes)
-        header = (_MAGIC, texts_at + len(self.texts), at, texts_at, 40, *self.others, len(self.texts), len(self.nodes))
+        total = texts_at + len(self.texts)
+        header = (MAGIC, total, at, texts_at, HEADER, *self.others, len(self.texts), len(self.nodes))
         return struct.pack(">10I", *header) + self.reserved + self.nodes + self.texts
 
 
 def _parts(tree: bytes) -> _Parts:
-    if len(tree) < 40 or struct.unpack(">I", tree[:4]) != (_MAGIC,):
+    if len(tree) < HEADER or struct.unpack(">I", tree[:4]) != (MAGIC,):
         raise LabError("this is no device tree")
-    _, _, at, texts_at, reserved_at, version, compatible, processor, texts_size, size = struct.unpack(">10I", tree[:40])
+    _, _, at, texts_at, reserved_at, version, compatible, processor, texts_size, size = struct.unpack(
+        ">10I", tree[:HEADER]
+    )
     if version < _SIZED:
         # Older headers do not say how long the nodes are.
         size = texts_at - at
@@ -182,16 +183,16 @@ def _end_of_root(nodes: bytes) -> int:
     while True:
         (token,) = struct.unpack_from(">I", nodes, at)
         start, at = at, at + 4
-        if token == _BEGIN_NODE:
+        if token == BEGIN_NODE:
             depth += 1
             name = nodes.index(b"\0", at) + 1
             at = name + -name % 4
-        elif token == _PROPERTY:
+        elif token == PROPERTY:
             (length,) = struct.unpack_from(">I", nodes, at)
             at += 8 + length + -length % 4
-        elif token == _END_NODE:
+        elif token == END_NODE:
             depth -= 1
             if depth == 0:
                 return start
-        elif token != _NOTHING:
+        elif token != NOTHING:
             raise LabError("this is no device tree")
