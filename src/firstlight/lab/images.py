@@ -64,7 +64,9 @@ def _debian(name: str, what: str, architecture: Architecture, *more: str) -> Ima
     def make(_progress: Progress, _jobs: int | None) -> Path:
         return debian_tar(more, architecture)
 
-    place = lambda: debian_place(more, architecture)  # noqa: E731
+    def place() -> Path:
+        return debian_place(more, architecture)
+
     return Image(name, "root file system", what, "--rootfs", place, make, architecture.distribution_name)
 
 

@@ -49,9 +49,7 @@ def downloaded(
     :returns: the package's file.
     :raises LabError: when there is no package client, no such package, or no way to download it.
     """
-    for program in ("apt-get", "apt-cache", "dpkg-deb"):
-        if shutil.which(program) is None:
-            raise LabError(f"`{program}` is missing; it is needed to download {what}", hint=instead)
+    _require_programs(("apt-get", "apt-cache", "dpkg-deb"), what, instead)
     print(f"downloading {what}, package `{package}`", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="firstlight-apt-") as folder:
         private = Path(folder)
@@ -82,9 +80,7 @@ def downloaded_source(package: str, version: str, what: str, instead: str) -> It
     :returns: the folder of the unpacked source, for as long as the context lasts.
     :raises LabError: when there is no package client, no such source, or no way to download it.
     """
-    for program in ("apt-get", "dpkg-source"):
-        if shutil.which(program) is None:
-            raise LabError(f"`{program}` is missing; it is needed to download {what}", hint=instead)
+    _require_programs(("apt-get", "dpkg-source"), what, instead)
     print(f"downloading {what}, source package `{package}` {version}", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="firstlight-apt-") as folder:
         private = Path(folder)
@@ -106,6 +102,12 @@ def downloaded_source(package: str, version: str, what: str, instead: str) -> It
             message = f"{what}, source package `{package}` {version}, cannot be downloaded: {error}"
             raise LabError(message, hint=instead) from error
         yield private / "source"
+
+
+def _require_programs(programs: Sequence[str], what: str, instead: str) -> None:
+    for program in programs:
+        if shutil.which(program) is None:
+            raise LabError(f"`{program}` is missing; it is needed to download {what}", hint=instead)
 
 
 def _own_sources(private: Path) -> list[str]:

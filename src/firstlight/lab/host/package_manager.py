@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from firstlight.errors import LabError
 from firstlight.recipe.isa import architectures
 
 #: The first that exists counts, as os-release(5) says.
@@ -106,6 +107,20 @@ def install_hint(*packages: str) -> str:
         return f"install {'it' if len(packages) == 1 else 'them'}: `{command}`"
     names = " ".join(packages)
     return f"install what Debian has in the package{'' if len(packages) == 1 else 's'} `{names}`"
+
+
+def require_packages(purpose: str, missing: Iterable[str]) -> None:
+    """Check that no package is missing.
+
+    :param purpose: what they are needed for, behind `to`.
+    :param missing: the names of Debian packages; one may be there several times.
+    :raises LabError: naming them.
+
+    >>> require_packages("build a kernel", [])
+    """
+    if packages := list(dict.fromkeys(missing)):
+        message = f"to {purpose}, these packages are missing: {' '.join(packages)}"
+        raise LabError(message, hint=install_hint(*packages))
 
 
 def os_release() -> dict[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from firstlight.cache import cache_dir, digest_of, entry, place
 from firstlight.errors import LabError
-from firstlight.lab.host.package_manager import install_hint
+from firstlight.lab.host.package_manager import require_packages
 from firstlight.lab.host.process import ended_with_us, interruptible
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.kernel.kconfig import overruled, settings
@@ -94,10 +94,7 @@ def check_tools() -> None:
     """
     missing = [package for tool, package in _TOOLS.items() if shutil.which(tool, path=_path()) is None]
     missing += [package for header, package in _HEADERS.items() if not _has_header(header)]
-    if missing:
-        packages = list(dict.fromkeys(missing))
-        message = f"to build a kernel, these packages are missing: {' '.join(packages)}"
-        raise LabError(message, hint=install_hint(*packages))
+    require_packages("build a kernel", missing)
 
 
 def _path() -> str:

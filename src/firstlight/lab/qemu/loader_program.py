@@ -14,6 +14,7 @@ from pathlib import Path
 from firstlight.cache import cache_dir, digest_of, entry, file_digest, place
 from firstlight.errors import MISSING_INPUT, LabError
 from firstlight.lab.host.apt import downloaded_source
+from firstlight.lab.host.package_manager import require_packages
 from firstlight.lab.host.process import ended_with_us, interruptible
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.host.tools import failure_text, run_tool
@@ -68,12 +69,7 @@ def _check_tools(architecture: Architecture, compiler: str) -> None:
     cross = {f"{compiler}gcc": f"gcc-{architecture.library_folder.replace('_', '-')}" if compiler else "gcc"}
     missing = [package for tool, package in (_TOOLS | cross).items() if shutil.which(tool) is None]
     missing += [] if _OPENSSL.is_file() else ["libssl-dev"]
-    if missing:
-        names = " ".join(dict.fromkeys(missing))
-        raise LabError(
-            f"to build a boot loader, these packages are missing: {names}",
-            hint=f"install them, on Debian with `apt-get install --no-install-recommends {names}`",
-        )
+    require_packages("build a boot loader", missing)
 
 
 def _build(folder: Path, compiler: str, loader: NamedLoader, progress: Progress, jobs: int) -> None:
