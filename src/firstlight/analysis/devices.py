@@ -32,9 +32,9 @@ def devices(boot: Boot) -> pl.DataFrame:
 
     Columns: `device`, `bus` and `driver` (where known), `tries`, `deferrals` (tries that ended
     with -517), `deferred_ns` (what those cost: the union of their time), `waited_ns` (from the end of the first try
-    that was put off to the start of the last one), `supplier` (its suppliers, by links of the kernel or of a log),
-    `consumers` (the devices that it is a supplier of), `deferral` (why it was put off the last time, as the kernel says
-    it), `result` (`bound`, `deferred`,
+    that was deferred to the start of the last one), `supplier` (its suppliers, by links of the kernel or of a log),
+    `consumers` (the devices that it is a supplier of), `deferral` (the kernel's reason for the last deferral), `result`
+    (`bound`, `deferred`,
     `failed: ERRNO`, or null), `returned` (of the last try), `start_ns` (of the first try), `end_ns` (of the last),
     `duration_ns`, `grade` and `reason` (of the last try alone), `initcall` (that the last try ran in), `source`.
 

@@ -262,7 +262,7 @@ def sql(
 
 
 def _plain(value: object) -> object:
-    """A value as JSON has it: null for what is no finite number, numbers for sums."""
+    """A value in JSON: sums are numbers, and a number that is not finite is null."""
     from decimal import Decimal
     from math import isfinite
 

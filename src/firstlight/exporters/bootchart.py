@@ -25,7 +25,7 @@ from firstlight.version import VERSION
 
 _TICK_NS = 10_000_000
 _PIECES = ("user", "system", "interrupts", "idle")
-#: Of `/proc/PID/stat`: the fields behind the start, which nobody samples here, up to `delayacct_blkio_ticks`.
+#: The fields of `/proc/PID/stat` after `starttime`, up to `delayacct_blkio_ticks`: not recorded.
 _REST = " 0" * 20
 
 

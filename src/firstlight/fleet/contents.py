@@ -1,4 +1,4 @@
-"""By what a fleet knows a boot that it has: one log under two names is one boot."""
+"""How a fleet identifies a boot: one log under two names is one boot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SLICE = 50_000
 
 
 def manifest_digest(bundle: Path) -> str:
-    """The digest of a bundle's manifest: by it a fleet knows a bundle that is given to it.
+    """The digest of a bundle's manifest: a fleet identifies a bundle by it.
 
     :raises BundleError: when the bundle has no manifest.
     """
@@ -31,7 +31,7 @@ def manifest_digest(bundle: Path) -> str:
 
 
 def content_digest(bundle: Path) -> str:
-    """The digest of what a bundle holds, by which a fleet knows a record that it imports on the way.
+    """The digest of a bundle's rows: a fleet identifies a log by it, which it imports while it adds it.
 
     It is of the tables without the column that names files, so it stays when the file has another name or other ends of
     lines. A bundle that is given as one is known by its manifest, which costs a tenth of the time.

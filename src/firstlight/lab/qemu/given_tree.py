@@ -15,7 +15,7 @@ from firstlight.recipe.isa import Architecture
 #: `Documentation/arch/arm64/booting.rst` of the kernel: a tree has at most 2 MiB, and riscv and arm map no more.
 #: `load_device_tree` of QEMU adds 10,000 bytes, and doubles the sum.
 _LARGEST = (1 << 20) - 10_000
-#: With what is left free in it.
+#: With its free space.
 _LARGEST_FILE = 16 << 20
 
 

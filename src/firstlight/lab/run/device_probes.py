@@ -56,7 +56,7 @@ class Try:
 
     @property
     def is_deferred(self) -> bool:
-        """Whether the device was put off."""
+        """Whether the probe was deferred."""
         return self.returned == -_DEFERRED
 
 
@@ -69,7 +69,7 @@ class DriverCore:
     """Consumer and supplier, in the order in which they were linked."""
 
     def still_deferred(self) -> dict[str, str]:
-        """The devices whose last try was put off, each with its reason.
+        """The devices whose last try was deferred, each with its reason.
 
         >>> first, last = (Try("a", "d", "platform", at, 1, at + 1, result) for at, result in ((0, -517), (5, 0)))
         >>> DriverCore([first]).still_deferred(), DriverCore([first, last]).still_deferred()
