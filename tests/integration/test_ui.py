@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -319,10 +320,16 @@ class TestFence:
     def test_garbage_does_not_end_the_server(self, client: Client) -> None:
         for sent in (b"\0" * 100, b"GET / HTTP/1.1\r\n\r\n", b"GET /" + b"a" * 200_000, b"GET / HTTP/9.9\r\n\r\n",
                      b"POST /enter HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -1\r\n\r\n"):  # fmt: skip
-            with socket.create_connection(("127.0.0.1", client.access.port), timeout=10) as peer:
+            answer = b""
+            # A server that refuses early may close before the rest of the request is sent or its answer is read.
+            with (
+                socket.create_connection(("127.0.0.1", client.access.port), timeout=10) as peer,
+                contextlib.suppress(OSError),
+            ):
                 peer.sendall(sent)
                 peer.shutdown(socket.SHUT_WR)
-                assert b" 200 " not in peer.recv(100)
+                answer = peer.recv(100)
+            assert b" 200 " not in answer
         assert client.get("/").status == 200
 
 
