@@ -132,6 +132,11 @@ fleet-spark: packages-run build ## run the analyses of fleets on Spark, too; nee
 farm: packages-run build ## 100 boots by workers that die, differ or lie, against the same boots made here; BOOTS="--boots 20" for fewer
 	$(PY) benches/farm_run.py $(BOOTS)
 
+capture-stamps: packages-run build ## print how late stamps are beside labgrid and grabserial; installs into .build/grabserial; LOAD="--load 25"
+	test -x .build/grabserial/bin/python || $(UV) venv --quiet --python $(PY) .build/grabserial
+	$(UV) pip install --quiet --python .build/grabserial/bin/python 'grabserial>=2.0.4,<3'
+	$(PY) benches/capture_stamps.py $(LOAD)
+
 farm-stores: packages-run build ## run the tests of stores on S3, too, by a server on this machine; installs into .build/stores
 	test -x .build/stores/bin/python || $(UV) venv --quiet --python $(PY) .build/stores
 	$(UV) pip install --quiet --python .build/stores/bin/python 'moto[server]>=5.2,<6' 's3fs>=2026.9'

@@ -1,6 +1,5 @@
-"""Captures under bad conditions: the error of time stamps, and marks of boots with noise, cuts and resets.
+"""Captures under bad conditions: marks of boots with noise, cuts and resets, and captures that are killed.
 
-    python benches/capture.py stamps [--load N]     # the self test, quiet or beside N busy processes
     python benches/capture.py marks [--boots N]     # emulated boots in simulated time
     python benches/capture.py kills [--times N]     # captures that are killed at random points
 
@@ -19,8 +18,6 @@ import os
 import random
 import re
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -40,24 +37,6 @@ LINES = (
     "[    0.500000] gadget: done",
     "application started",
 )
-
-
-def busy(count: int) -> list[subprocess.Popen[bytes]]:
-    """Processes that each keep a processor busy."""
-    return [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
-
-
-def stamps(load: int) -> None:
-    """Print the error of time stamps."""
-    processes = busy(load)
-    try:
-        error = firstlight.capture_self_test()
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-    figures = ", ".join(f"{name} {getattr(error, name + '_ns') / 1e6:.3f} ms" for name in ("p50", "p99", "max"))
-    print(f"beside {load} busy processes, {error.baud:,} baud, priority {error.priority}: {figures}")
 
 
 def one(directory: Path, dice: random.Random) -> tuple[int, int]:
@@ -150,14 +129,11 @@ def kills(times: int) -> None:
 def main() -> None:
     """Read the arguments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["stamps", "marks", "kills"])
-    parser.add_argument("--load", type=int, default=0)
+    parser.add_argument("what", choices=["marks", "kills"])
     parser.add_argument("--boots", type=int, default=1000)
     parser.add_argument("--times", type=int, default=100)
     options = parser.parse_args()
-    if options.what == "stamps":
-        stamps(options.load)
-    elif options.what == "marks":
+    if options.what == "marks":
         marks(options.boots)
     else:
         kills(options.times)
