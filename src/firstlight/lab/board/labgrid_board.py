@@ -11,6 +11,8 @@ from typing import Any
 import labgrid
 from labgrid.config import Config
 from labgrid.exceptions import InvalidConfigError, NoConfigFoundError
+from labgrid.resource.common import ResourceManager
+from labgrid.resource.remote import RemotePlaceManager
 
 from firstlight._core import Pattern
 from firstlight.cache import digest_of
@@ -50,8 +52,7 @@ class LabgridBoard:
             raise UsageError(f"this is no environment of labgrid: {error}", where=self.name) from error
         # labgrid and the drivers of a lab raise whatever they like.
         except Exception as error:
-            hint = "the target needs a console (`StampedSerialDriver`), power, and a `BootTimingStrategy`"
-            raise LabError(f"labgrid: {_said(error)}", where=self.name, hint=hint) from error
+            raise LabError(f"labgrid: {_said(error)}", where=self.name, hint=_hint(error)) from error
         strategy = self._strategy
         if not isinstance(strategy.console, StampedSerialDriver):
             message = f"the console is a `{type(strategy.console).__name__}`, which does not stamp its bytes"
@@ -122,6 +123,7 @@ class LabgridBoard:
             )
         with suppress(Exception):
             self._environment.cleanup()
+        _end_session()
 
     def _load(self, console: Console) -> None:
         strategy = self._strategy
@@ -149,6 +151,7 @@ _LOADED: dict[Path, labgrid.Environment] = {}
 
 
 def _environment(path: Path) -> labgrid.Environment:
+    _end_session()
     known = _LOADED.get(path.absolute())
     if known is None:
         known = _LOADED[path.absolute()] = labgrid.Environment(str(path))
@@ -156,6 +159,33 @@ def _environment(path: Path) -> labgrid.Environment:
         known.config = Config(str(path))
         known.targets.clear()
     return known
+
+
+def _end_session() -> None:
+    """Leave the coordinator of remote places.
+
+    labgrid keeps the first one for as long as the process lives, with the places as they were when it last listened.
+    """
+    manager = ResourceManager.instances.pop(RemotePlaceManager, None)
+    if manager is None or manager.session is None:
+        return
+    with suppress(Exception):
+        manager.loop.run_until_complete(manager.session.stop())
+        manager.loop.run_until_complete(manager.session.close())
+
+
+def _hint(error: Exception) -> str:
+    """What to do when labgrid cannot make the target."""
+    said = str(error)
+    if "acquired by" in said or "acquired on" in said:
+        return "`labgrid-client who` shows who has which place"
+    if "not acquired" in said:
+        return "acquire the place with `labgrid-client -p PLACE acquire`"
+    if "coordinator" in said:
+        return "start the coordinator, or name it in `LG_COORDINATOR` or the option `coordinator_address`"
+    if "matches nothing" in said:
+        return "`labgrid-client places` lists the places of the coordinator"
+    return "the target needs a console (`StampedSerialDriver`), power, and a `BootTimingStrategy`"
 
 
 def _said(error: BaseException) -> str:
