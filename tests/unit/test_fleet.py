@@ -417,6 +417,68 @@ def test_sql_shows_columns_of_one_name_intervals_and_numbers_that_json_lacks(
     assert found["rows"] == [["1 day", "{'x': 1 day}", 6, None, None, 1.5]]
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("'infinity'::DATE", "infinity"),
+        ("'-infinity'::TIMESTAMP", "-infinity"),
+        ("'infinity'::TIMESTAMPTZ", "infinity"),
+        ("TIMESTAMP_S '290000-01-01'", "290000-01-01 00:00:00"),
+        ("DATE '-4000-01-01'", "4001-01-01 (BC)"),
+        ("TIME '24:00:00'", "24:00:00"),
+        ("'12:00:00+15:59'::TIMETZ", "12:00:00+15:59"),
+        ("INTERVAL 2147483647 MONTH", "178956970 years 7 months"),
+        ("170141183460469231731687303715884105727::HUGEINT", 2**127 - 1),
+        ("(-170141183460469231731687303715884105727::HUGEINT) - 1", -(2**127)),
+        ("340282366920938463463374607431768211455::UHUGEINT", str(2**128 - 1)),
+        ("1::BIGNUM", "1"),
+        ("'nan'::DOUBLE", None),
+        ("['inf'::DOUBLE]", [None]),
+        ("[{'a': [1.5::DECIMAL(3, 1), NULL]}]", [{"a": [1.5, None]}]),
+        ("[DATE 'infinity']", "[infinity]"),
+        ("{'a': {'b': [INTERVAL 1 DAY]}}", "{'a': {'b': [1 day]}}"),
+        ("MAP {1: [2]}", "{1=[2]}"),
+        ("union_value(a := 1)", "1"),
+        ("ROW(1, 'a')", "(1, a)"),
+        ("'\\xAA\\x00'::BLOB", "\\xAA\\x00"),
+        ("'101'::BIT", "101"),
+        ("'a'::ENUM('a', 'b')", "a"),
+        ("'a'::VARIANT", "a"),
+        ("[NULL]", [None]),
+        ("chr(27) || chr(10)", "\x1b\n"),
+    ],
+)
+def test_sql_prints_every_value(fleet: Path, value: str, expected: object, capsys: pytest.CaptureFixture[str]) -> None:
+    statement = f"SELECT {value} AS v"
+    assert run(["fleet", "sql", str(fleet), statement, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"]["rows"] == [[expected]]
+    for form in ([], ["--csv"]):
+        assert run(["fleet", "sql", str(fleet), statement, *form]) == 0
+        title, _, shown = capsys.readouterr().out.partition("\n")
+        assert (title.strip(), "\x1b" in shown) == ("v", False)
+        if isinstance(expected, str) and expected.isprintable():
+            assert expected in shown
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["SELECT error('bad')", "SELECT INTERVAL 1000000000 YEAR", "SELECT * FROM range(40000000)", "SELECT '\udc80'",
+     "SELECT * FROM listing", "SELECT ?", "SELECT " + "(" * 3000 + "1" + ")" * 3000],
+)  # fmt: skip
+def test_sql_that_has_no_answer_is_refused(fleet: Path, statement: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fleet", "sql", str(fleet), statement]) in (1, 2)
+    assert capsys.readouterr().err.startswith("error: SQL: ")
+
+
+def test_sql_prints_titles_without_what_a_terminal_obeys(fleet: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for form in ([], ["--csv"]):
+        assert run(["fleet", "sql", str(fleet), 'SELECT 1 AS "\x1b[31m", 2 AS "\\x1b[31m"', *form]) == 0
+        shown = capsys.readouterr().out
+        assert "\x1b" not in shown
+        assert "1" in shown
+        assert "2" in shown
+
+
 def test_the_page_escapes_what_boots_say(tmp_path: Path) -> None:
     bad = next(text for text in HOSTILE if "<" in text)
     kernels = ("6.1", "6.12")

@@ -241,16 +241,12 @@ def sql(
     """
     check_form(csv, json)
     found = api.query_fleet(fleet, statement)
-    if json:
-        print_json(
-            {"fleet": str(fleet), "columns": found.columns, "rows": [list(map(_plain, row)) for row in found.rows()]}
-        )
-        return
-    from firstlight.render.model.table import Column, table
+    from firstlight.render.views.fleet_sql import sql_data, sql_table
 
-    made = table("", [Column(name, value=name) for name in found.columns], [
-        {name: None if value is None else str(value) for name, value in row.items()} for row in found.to_dicts()
-    ])  # fmt: skip
+    if json:
+        print_json({"fleet": str(fleet), **sql_data(found)})
+        return
+    made = sql_table(found)
     if csv:
         from firstlight.render.table_csv import table_csv
 
@@ -259,22 +255,6 @@ def sql(
         from firstlight.render.terminal.report import print_report
 
         print_report([made])
-
-
-def _plain(value: object) -> object:
-    """A value in JSON: sums are numbers, and a number that is not finite is null."""
-    from decimal import Decimal
-    from math import isfinite
-
-    if isinstance(value, (float, Decimal)):
-        if not isfinite(value):
-            return None
-        return value if isinstance(value, float) else int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if isinstance(value, dict):
-        return {str(name): _plain(each) for name, each in value.items()}
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
 @app.command("page")

@@ -1,6 +1,6 @@
 """Data of `firstlight fleet`; times are nanoseconds."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -68,7 +68,7 @@ class Queried(TypedDict):
 
     fleet: str
     columns: list[str]
-    rows: list[list[str | int | float | bool | None]]
+    rows: list[list[str | int | float | bool | list[Any] | dict[str, Any] | None]]
 
 
 class Page(TypedDict):
