@@ -12,6 +12,7 @@ from firstlight.advise.tuning.kconfig.candidates import Use, smallest_space, spa
 from firstlight.advise.tuning.kconfig.feature import Feature, kept_features, lost_feature, read_features
 from firstlight.advise.tuning.kconfig.kernels import KernelWish, find_kernel, fragment_of, shipped_fragments
 from firstlight.advise.tuning.kconfig.minimise import Groups, Minimised, Outcome, Stage, minimise
+from firstlight.advise.tuning.remedy import Remedy
 from firstlight.advise.tuning.search import Measured
 from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError, UsageError
@@ -240,6 +241,25 @@ def test_a_build_that_fails_and_an_unhealthy_boot_are_named_and_the_search_goes_
     assert "undefined reference to `xen`" in reasons or "HC-DEV tpm0" in reasons
     assert found.remedy is not None
     assert {each.stage for each in found.search.tried} >= {Stage.BUILD, Stage.BOOT}
+
+
+def test_a_fragment_that_the_facts_of_the_baseline_forbid_is_no_group(boot: Boot, source: Path) -> None:
+    fragment = Remedy.model_validate(
+        {"id": "config-few", "title": "few", "layer": "kconfig", "risk": "low", "takes-away": "x",
+         "change": {"kconfig": {"text": "CONFIG_NR_CPUS=2\n"}}, "facts": {"cpu.count": "[12]"}}
+    )  # fmt: skip
+    builder = Rules(source)
+    (source / "config").write_text(as_lines({"EXT4_FS": "y", "NR_CPUS": "64"}))
+    find_kernel(
+        boot, source / "config", DEFAULT, builder, booting(), KernelWish(builds=1), [fragment], SilentProgress()
+    )
+    assert boot.fact_values().get("cpu.count") not in ("1", "2")
+    assert builder.built[0]["NR_CPUS"] == "64"
+
+
+def test_no_shipped_fragment_takes_a_mitigation_or_a_policy_away() -> None:
+    for fragment in shipped_fragments():
+        assert not any(each.startswith(("HC-VULN", "HC-UNITS", "HC-FS")) for each in fragment.expects)
 
 
 def test_without_a_kernel_that_counts_there_is_no_remedy(boot: Boot, source: Path) -> None:

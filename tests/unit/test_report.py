@@ -90,7 +90,7 @@ def test_single_values_and_lists_become_facts() -> None:
             "devices": b"pci\t0000:00:01.0\tahci\nplatform\talarm\t\n",
             "modules": b"nfit 77824 0 - Live 0x0\nlibnvdimm 204800 4 nfit, Live 0x0\n",
             "mounts": b"rootfs / rootfs rw 0 0\n/dev/pmem0 / ext4 rw,relatime 0 0\n",
-            "memory": b"MemTotal:         963648 kB\nMemFree: 1 kB\n",
+            "memory": b"MemTotal:         963648 kB\nMemFree: 1 kB\nMemAvailable:     863648 kB\n",
             "cpu": b"processor\t: 0\nmodel name\t: QEMU Virtual CPU version 2.5+\n\nmodel name\t: second\n",
             "systemd.failed": b"a.service loaded failed failed A\nb.mount loaded failed failed B\n",
         }
@@ -106,6 +106,7 @@ def test_single_values_and_lists_become_facts() -> None:
         "module.libnvdimm": "204800",
         "mount./": "/dev/pmem0 ext4 rw,relatime",
         "memory.total_bytes": "986775552",
+        "memory.available_bytes": "884375552",
         "cpu.count": "2",
         "cpu.model": "QEMU Virtual CPU version 2.5+",
         "systemd.failed": "a.service b.mount",

@@ -197,6 +197,8 @@ def test_a_recipe_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) -> N
         ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n', "changes nothing"),
         ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n'
          'change = { memory = "1G" }\n', "does not belong to the layer `cmdline`"),
+        ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n'
+         'change = { append = "y" }\nfacts = { "cpu.count" = "(" }\n', "`\\(` of `cpu.count` is no regular expression"),
     ],
 )  # fmt: skip
 def test_a_wrong_file_of_remedies_is_named(text: str, says: str, tmp_path: Path) -> None:
@@ -216,6 +218,35 @@ def test_fragments_of_kernel_configuration_add_up() -> None:
     kconfig = combined(remedies).kconfig
     assert kconfig is not None
     assert kconfig.text == "CONFIG_BTF=n\nCONFIG_FTRACE=n\n"
+
+
+def test_a_remedy_applies_where_the_facts_of_the_baseline_allow_it() -> None:
+    known = {each.id: each for each in read_remedies().remedy}
+    one = {"cpu.count": "1"}
+    assert known["no-apic-timer"].unfit(one) == ""
+    assert known["keep-lock-prefixes"].unfit({"cpu.count": "16"}) == "`cpu.count` is 16, not 1"
+    assert known["no-apic-timer"].unfit({}) == "the baseline does not say `cpu.count`"
+    assert known["quiet"].unfit({}) == ""
+
+
+@pytest.mark.parametrize(
+    ("total", "available", "why"),
+    [
+        (1024, 924, ""),
+        (1024, 833, ""),
+        (1024, 831, "the baseline uses 193 MiB of memory, and a quarter of 256 MiB has to stay free"),
+        (256, 200, "the baseline has no more than 256 MiB of memory"),
+        (None, 200, "the baseline does not say how much memory it uses"),
+        (1024, None, "the baseline does not say how much memory it uses"),
+    ],
+)
+def test_less_memory_is_tried_where_the_baseline_leaves_enough(
+    total: int | None, available: int | None, why: str
+) -> None:
+    sizes = {"memory.total_bytes": total, "memory.available_bytes": available}
+    facts = {name: str(size << 20) for name, size in sizes.items() if size is not None}
+    (less,) = [each for each in read_remedies().remedy if each.change.memory == "256M"]
+    assert less.unfit(facts) == why
 
 
 def test_no_shipped_remedy_weakens_the_policy_without_being_rejected() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -13,6 +15,7 @@ from firstlight.advise.entry import Layer
 from firstlight.experiment.change import FileChange, Kconfig, PlanSection, RecipeChange, combine
 from firstlight.experiment.plan import Build
 from firstlight.experiment.plan_parser import PlanError, checked, parse_toml, read_text
+from firstlight.quantities import parse_size, size_text
 
 _SHIPPED = "remedies.toml"
 
@@ -56,10 +59,23 @@ class Remedy(PlanSection):
         default_factory=list, description="it applies if the baseline called one of these for a millisecond or longer"
     )
     systemd: bool = Field(default=False, description="it applies to systems with systemd only")
+    facts: dict[str, str] = Field(
+        default_factory=dict, description="it applies if these facts of the baseline match these patterns as a whole"
+    )
     waits: list[str] = Field(default_factory=list, description="waits that it shares with other remedies, by name")
     expects: list[str] = Field(
         default_factory=list, description="differences of health that it states, as patterns of `CHECK SUBJECT`"
     )
+
+    @field_validator("facts")
+    @classmethod
+    def _patterns(cls, facts: dict[str, str]) -> dict[str, str]:
+        for name, pattern in facts.items():
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"`{pattern}` of `{name}` is no regular expression: {error}") from error
+        return facts
 
     @field_validator("mask", "no_generators")
     @classmethod
@@ -80,6 +96,27 @@ class Remedy(PlanSection):
             raise ValueError("it changes nothing")
         return self
 
+    def unfit(self, facts: Mapping[str, str]) -> str:
+        """Why a boot with some facts gives no reason for the remedy, or forbids it; empty when it may be tried.
+
+        A remedy that makes the memory smaller has to leave a quarter of it free of what the baseline uses.
+
+        :param facts: of the baseline, by their names.
+
+        >>> known = {each.id: each for each in read_remedies().remedy}
+        >>> known["no-apic-timer"].unfit({"cpu.count": "8"})
+        '`cpu.count` is 8, not 1'
+        >>> facts = {"memory.total_bytes": str(1000 << 20), "memory.available_bytes": str(600 << 20)}
+        >>> known["memory-512m"].unfit(facts)
+        'the baseline uses 400 MiB of memory, and a quarter of 512 MiB has to stay free'
+        """
+        for name, pattern in self.facts.items():
+            if (value := facts.get(name)) is None:
+                return f"the baseline does not say `{name}`"
+            if re.fullmatch(pattern, value) is None:
+                return f"`{name}` is {value}, not {pattern}"
+        return "" if self.change.memory is None else _too_small(self.change.memory, facts)
+
     @property
     def difference(self) -> RecipeChange:
         """The difference of recipes with masks and generators as files."""
@@ -89,6 +126,20 @@ class Remedy(PlanSection):
             return self.change
         files = {**self.change.files, **{place: FileChange(link="/dev/null") for place in places}}
         return self.change.model_copy(update={"files": files})
+
+
+def _too_small(wanted: str, facts: Mapping[str, str]) -> str:
+    """Why a boot cannot do with a size of memory."""
+    size = parse_size(wanted, option="memory")
+    known = [facts.get(name) for name in ("memory.total_bytes", "memory.available_bytes")]
+    total, available = (int(each) if each is not None and each.isdecimal() else None for each in known)
+    if total is None or available is None:
+        return "the baseline does not say how much memory it uses"
+    if total <= size:
+        return f"the baseline has no more than {size_text(size)} of memory"
+    if (used := total - available) > size * 3 // 4:
+        return f"the baseline uses {size_text(used)} of memory, and a quarter of {size_text(size)} has to stay free"
+    return ""
 
 
 class RemedyFile(PlanSection):

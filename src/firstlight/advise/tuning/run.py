@@ -209,6 +209,8 @@ def _applicable(
             unable[remedy.id] = f"`{banned}` is excluded"
         elif remedy.systemd and "systemd.failed" not in facts:
             unable[remedy.id] = "the system has no systemd"
+        elif unfit := remedy.unfit(facts):
+            unable[remedy.id] = unfit
         elif remedy.functions and profile and cost < _LEAST_NS:
             unable[remedy.id] = "the baseline spends less than 1 ms on it"
         elif remedy.change.append and set(remedy.change.append.split()) <= words:

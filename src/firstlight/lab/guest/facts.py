@@ -108,8 +108,9 @@ def system_facts(records: Records) -> Iterator[Fact]:
     for words in map(str.split, (records("mounts") or "").splitlines()):
         if len(words) >= 4:
             yield f"mount.{words[1]}", f"{words[0]} {words[2]} {words[3]}"
-    if (match := re.search(r"^MemTotal:\s+(\d{1,15}) kB$", records("memory") or "", re.MULTILINE)) is not None:
-        yield "memory.total_bytes", str(int(match[1]) * 1024)
+    for word, name in (("MemTotal", "total"), ("MemAvailable", "available")):
+        if (match := re.search(rf"^{word}:\s+(\d{{1,15}}) kB$", records("memory") or "", re.MULTILINE)) is not None:
+            yield f"memory.{name}_bytes", str(int(match[1]) * 1024)
     models = re.findall(r"^model name\s*: (.*)$", records("cpu") or "", re.MULTILINE)
     if models:
         yield "cpu.count", str(len(models))

@@ -10,6 +10,8 @@ from firstlight.advise.health.result import Difference, HealthCheck, check_of, u
 from firstlight.quantities import size_text
 
 _MEMORY_TOLERANCE = 0.005
+_LEAST_AVAILABLE = 1 / 8
+"""The part of the memory that a system needs for what it does after its start."""
 _LPJ_TOLERANCE = 0.01
 _TICKS = (100, 250, 300, 1000)
 """The values of CONFIG_HZ."""
@@ -21,7 +23,7 @@ _ENTROPY_FULL = 256
 
 
 def memory(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
-    """The kernel manages as much memory as in the baseline, within 0.5 %."""
+    """The kernel manages as much memory as in the baseline, within 0.5 %, and an eighth of it is available."""
     id, title = "HC-MEM", "memory"
     name = next((name for name in ("memory.total_bytes", "memory.present_bytes") if name in boot.facts), "")
     if (now := boot.number(name)) is None:
@@ -30,6 +32,12 @@ def memory(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -
         return unknown(id, title, "needs a baseline with the size of its memory")
     off = abs(now - before) > before * _MEMORY_TOLERANCE
     found = [Difference(name, str(before), str(now), unit_bytes=1)] if off else []
+    left, total = boot.number("memory.available_bytes"), boot.number("memory.total_bytes")
+    if left is not None and total is not None and left < total * _LEAST_AVAILABLE:
+        then = baseline.number("memory.available_bytes")
+        if then is None or then >= before * _LEAST_AVAILABLE:
+            was = None if then is None else str(then)
+            found.append(Difference("memory.available_bytes", was, str(left), unit_bytes=1))
     return check_of(id, title, found, size_text(now), expected)
 
 

@@ -33,8 +33,8 @@ _NEVER = ("LOCALVERSION_AUTO", "MODULE_SIG_ALL", "GCC_PLUGINS", "RUST", "WERROR"
 #: What every kernel of a search changes: its own size, that of a root file system with its modules, and objects that
 #: drivers register without a device. Its modules have no signature: with a key of each build no two would be equal.
 _STATED = (
-    "HC-MEM memory.*", "HC-NAMES block.pmem*", "HC-DEV device.workqueue/*", "HC-DEV device.event_source/*",
-    "HC-DEV device.platform/platform-framebuffer.*", "HC-TAINT kernel.tainted",
+    "HC-MEM memory.total_bytes", "HC-MEM memory.present_bytes", "HC-NAMES block.pmem*", "HC-DEV device.workqueue/*",
+    "HC-DEV device.event_source/*", "HC-DEV device.platform/platform-framebuffer.*", "HC-TAINT kernel.tainted",
 )  # fmt: skip
 #: What the smallest kernel may change: it has no devices, drivers and protection but those of the kept features.
 _STATED_BY_SMALLEST = (

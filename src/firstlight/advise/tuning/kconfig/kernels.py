@@ -107,7 +107,8 @@ def find_kernel(
         files = source_files(builder.root(), PurePosixPath(architecture.kernel_image).parts[1])
     except OSError as error:
         raise LabError(f"cannot read a Makefile: {error.strerror}", where=str(error.filename)) from error
-    every = [*shipped_fragments(), *fragments]
+    facts = baseline.fact_values()
+    every = [each for each in (*shipped_fragments(), *fragments) if not each.unfit(facts)]
     if wish.smallest:
         space = smallest_space(before, files, features, every)
     else:
