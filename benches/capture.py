@@ -41,7 +41,8 @@ LINES = (
 
 def one(directory: Path, dice: random.Random) -> tuple[int, int]:
     """How many marks of an invented boot are lost, and how many are there that should not be."""
-    record, now, truth = directory / "a.capture.bin", 10**9, {}
+    record, now = directory / "a.capture.bin", 10**9
+    truth: dict[str, int] = {}
     record.unlink(missing_ok=True)
     with CaptureFile(record) as file:
         for end in [dice.randrange(4, len(LINES)), len(LINES)] if dice.random() < 0.3 else [len(LINES)]:

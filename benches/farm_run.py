@@ -18,8 +18,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from unittest import mock
 
 import polars as pl
 from measuring.figures import line, spread, title
@@ -139,16 +140,13 @@ def _worker(
 def _kill(workers: Mapping[str, subprocess.Popen[bytes]], store: Store, boots: int) -> None:
     """End two workers with the signal that cannot be caught, each in the middle of a boot."""
     for name, share in _KILLED:
-        _wait(lambda share=share: len(store.names("results")) // 2 >= share * boots)
-        _wait(lambda name=name: (store.read("workers", f"{name}.json") or {}).get("state") == "booting")
+        while len(store.names("results")) // 2 < share * boots:
+            time.sleep(0.05)
+        while (store.read("workers", f"{name}.json") or {}).get("state") != "booting":
+            time.sleep(0.05)
         time.sleep(1.0)
         workers[name].kill()
         print(f"  worker `{name}` was killed with {len(store.names('results')) // 2} results there", flush=True)
-
-
-def _wait(what: Callable[[], bool]) -> None:
-    while not what():
-        time.sleep(0.05)
 
 
 def _other_qemu(folder: Path) -> str:
@@ -164,8 +162,7 @@ def _other_qemu(folder: Path) -> str:
 def lie(location: str) -> None:
     """Work as a machine whose memory is broken: every boot comes up, and its log has another word."""
     from firstlight.farm import worker
-
-    pack = worker.pack
+    from firstlight.farm.packing import pack
 
     def forge(bundle: Path, target: Path) -> None:
         log = pl.read_parquet(bundle / "log.parquet")
@@ -176,8 +173,8 @@ def lie(location: str) -> None:
         (bundle / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
         pack(bundle, target)
 
-    worker.pack = forge
-    worker.work(open_store(location), name=_LIAR, wait_s=3600)
+    with mock.patch("firstlight.farm.worker.pack", forge):
+        worker.work(open_store(location), name=_LIAR, wait_s=3600)
 
 
 def _quiet(text: str) -> None:

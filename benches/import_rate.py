@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def main() -> None:
     chosen = parser.parse_args()
     log_mb, graph_mb = (30, 100) if chosen.quick else (300, 2_000)
     idle = _run([sys.executable, "-c", "from firstlight import _core"])
-    inputs = (
+    inputs: tuple[tuple[Callable[[Path], Large], str], ...] = (
         (lambda directory: kernel_log(directory, log_mb * MB), ""),
         (lambda directory: function_graph(directory, graph_mb * MB, chosen.graph), "< 400 MB of 2 GB"),
         (lambda directory: scattered_graph(directory, graph_mb * MB), "< 400 MB of 2 GB"),

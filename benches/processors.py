@@ -12,7 +12,6 @@ import argparse
 import io
 import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -65,4 +64,4 @@ def row(model: str, qemu: str, *, profile: bool) -> tuple[str, str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

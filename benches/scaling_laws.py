@@ -58,7 +58,7 @@ TUNED = [
     Law("hinge", lambda n: 1000 + 40 * np.minimum(n, 48) + 5 * np.maximum(n - 48, 0)),
     Law("hinge", lambda n: 2000 + 30 * np.maximum(n - 64, 0)),
     Law("step", lambda n: 1000 + 10 * n + 4000 * (n > 16)),
-    Law("step", lambda n: 2000 + 1500 * (n > 64)),
+    Law("step", lambda n: np.where(n > 64, 3500.0, 2000.0)),
 ]
 HELD_OUT = [
     Law("1", lambda n: 77 + 0 * n),

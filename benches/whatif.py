@@ -16,7 +16,6 @@ from firstlight.experiment.change import FileChange
 from firstlight.experiment.files import overlay_for
 from firstlight.experiment.prove import prove
 from firstlight.lab.host.progress import SilentProgress
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.options import RecordOptions
 
@@ -96,7 +95,7 @@ def planted(services: tuple[str, ...]) -> Boot:
     output = Path(f"{'-'.join(services)}.boot")
     options = RecordOptions(output=output, rootfs="debian", overlay=overlay_for(files, Path()))
     progress = SilentProgress()
-    place, _ = obtain(options, key_of_inputs(resolve(options, progress)), progress)
+    place, _ = obtain(options, resolve(options, progress), progress)
     return open_boot(place)
 
 

@@ -19,7 +19,6 @@ from firstlight.experiment.boot_cache import obtain
 from firstlight.lab.host.progress import SilentProgress
 from firstlight.lab.kernel.kernel import default_kernel
 from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.options import RecordOptions
 
@@ -64,15 +63,14 @@ def boot(recipe: dict[str, Any], folder: Path) -> Boot:
     :param folder: where files of an initramfs are made.
     """
     chosen = options(recipe, folder)
-    key = key_of_inputs(resolve(chosen, SilentProgress()))
-    return open_boot(obtain(chosen, key, SilentProgress())[0])
+    return open_boot(obtain(chosen, resolve(chosen, SilentProgress()), SilentProgress())[0])
 
 
 def options(recipe: dict[str, Any], folder: Path) -> RecordOptions:
     """A recipe of `plants.toml` as options of a recording."""
-    plain = {name: recipe[name] for name in _PLAIN if name in recipe}
-    listed = {name: tuple(recipe[name]) for name in ("guest_commands", "qemu_options") if name in recipe}
-    chosen = RecordOptions(output=folder / "a.boot", **plain, **listed)
+    given: dict[str, Any] = {name: recipe[name] for name in _PLAIN if name in recipe}
+    given |= {name: tuple(recipe[name]) for name in ("guest_commands", "qemu_options") if name in recipe}
+    chosen = RecordOptions(output=folder / "a.boot", **given)
     if "compression" in recipe:
         return replace(chosen, initrd=_packed(recipe["compression"], folder), ready=_READY)
     if "files" in recipe or "modules" in recipe:
@@ -89,6 +87,7 @@ def _overlay(recipe: dict[str, Any], folder: Path) -> Path:
     for number in range(wanted["number"]):
         (overlay / f"file{number:04}").write_bytes(content.randbytes(wanted["size"]))
     modules = default_kernel().modules
+    assert modules is not None
     for name in recipe.get("modules", ()):
         shutil.copy(next(modules.rglob(f"{name}.ko")), overlay)
     return overlay
