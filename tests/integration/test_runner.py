@@ -89,11 +89,31 @@ def test_without_profile_the_report_says_that_the_guest_came_up(tmp_path: Path) 
     assert boot(tmp_path, "say('up\\n'); powered_off()", profile=False).reason is None
 
 
-def test_without_profile_the_console_is_searched_also_in_a_line_without_end(tmp_path: Path) -> None:
+def test_without_profile_the_console_is_searched_also_in_a_line_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "_LINE_AT_MOST_S", 3.0)
     script = "say('hello\\r\\nhost log'); time.sleep(.3); say('in: '); time.sleep(1000)"
     outcome = boot(tmp_path, script, profile=False, report=False, ready=r"^host login: $")
     assert outcome.reason is None
     assert outcome.ready_offset == len(b"hello\r\nhost login: ")
+
+
+@pytest.mark.parametrize("profile", [True, False])
+@pytest.mark.parametrize("more", ["", "say('reboot: Power down\\r\\n'); sys.exit(0)"])
+def test_the_console_ends_with_the_line_that_meant_ready_however_far_the_guest_came(
+    tmp_path: Path, profile: bool, more: str
+) -> None:
+    script = f"say('one\\r\\nthe root is up\\r\\n'); status('ready'); {more}\ntime.sleep(1000)"
+    outcome = boot(tmp_path, script, profile=profile, report=False, ready="root is")
+    assert outcome.reason is None
+    assert outcome.console == (tmp_path / "console.log").read_bytes() == b"one\r\nthe root is up\r\n"
+
+
+def test_a_line_that_meant_ready_is_waited_for_while_a_loaded_machine_gives_no_time(tmp_path: Path) -> None:
+    script = "say('host'); status('ready'); time.sleep(3); say(' login\\n'); time.sleep(1000)"
+    outcome = boot(tmp_path, script, report=False, ready="host")
+    assert outcome.console == b"host login\n"
 
 
 def test_a_panic_seen_by_the_plugin_leaves_the_console_time_for_its_last_lines(tmp_path: Path) -> None:

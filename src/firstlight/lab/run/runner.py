@@ -26,11 +26,17 @@ _POWER_OFF_CPU_S = 1.0
 Time of the processor, not of a clock: a loaded machine is no reason to end a guest too early."""
 _POWER_OFF_AT_MOST_S = 20.0
 QUIET_S = 1.0
-"""A panicked guest is left so long after its last console byte, for the lines that follow the panic."""
+"""A panicked guest is left so long after its last console byte, for the lines that follow the panic. Where it computes, as panicked
+kernels do, that is time of the processor: a loaded machine is no reason to cut its last lines."""
+_IDLE_S = 5.0
+"""One that does not compute is left so long."""
 QUIET_AT_MOST_S = 15.0
 """One that is never quiet is left so long."""
-_LINE_AT_MOST_S = 2.0
-"""A prompt such as `login: ` never ends its line."""
+_LINE_S = 2.0
+"""A prompt such as `login: ` never ends its line: a guest is left so long to end it."""
+_LINE_CPU_S = 0.25
+"""What QEMU has to have computed meanwhile without a byte for the console: a loaded machine is no reason to cut a line."""
+_LINE_AT_MOST_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ class Outcome:
     wall_s: float
     status: Status | None = None
     ready_offset: int | None = None
-    """Bytes of console up to the line that meant ready, where we looked for it."""
+    """Bytes of console up to the end of the line that meant ready, where one did."""
 
     def console_tail(self) -> list[str]:
         """The last lines of the console."""
@@ -75,6 +81,9 @@ def run(
 ) -> Outcome:
     """Run QEMU until the boot came up, failed or took too long; no process is left, whatever happens.
 
+    A guest without a report is ended when it is ready, at an instant that depends on the host. Its console ends with the line that
+    meant ready, so that it is the same each time.
+
     :raises LabError: when QEMU refused to start at all: there is no boot to speak of.
     :raises KeyboardInterrupt: when the user interrupts; QEMU is gone by then.
     """
@@ -85,6 +94,9 @@ def run(
         wall_s = process.running_s
     while console.poll():
         pass
+    ready_offset = None
+    if reason is None and not watch.report and watch.ready_pattern is not None:
+        ready_offset = _cut_behind_ready(files.console, watch.ready_pattern)
     text = _read(files.console)
     log = _read(files.log).decode(errors="replace")
     status = read_status(files.status)
@@ -92,7 +104,7 @@ def run(
         raise explain_rejection(log, launch.command)
     if reason == FailureReason.QEMU_DIED:
         detail = "; ".join([detail, *log.strip().splitlines()[-3:]])
-    return Outcome(reason, detail, text, _read(files.report), log, ended, wall_s, status, console.ready_offset)
+    return Outcome(reason, detail, text, _read(files.report), log, ended, wall_s, status, ready_offset)
 
 
 def _watch(
@@ -211,20 +223,39 @@ def _leave_until_off(process: Process, console: Console) -> None:
 
 
 def _leave_until_line_end(process: Process, console: Console) -> None:
-    until = process.running_s + _LINE_AT_MOST_S
-    while process.wait(_POLL_S) is None and process.running_s < until:
-        console.poll()
-        if console.at_line_end:
+    began, used = process.running_s, process.cpu_s()
+    while process.wait(_POLL_S) is None:
+        passed = process.running_s - began
+        if console.poll():
+            used = process.cpu_s()
+        if console.at_line_end or passed > _LINE_AT_MOST_S:
             return
+        if passed > _LINE_S and process.cpu_s() - used > _LINE_CPU_S:
+            return
+
+
+def _cut_behind_ready(path: Path, pattern: str) -> int | None:
+    """Leave out of a console what was printed behind the line that meant ready; the bytes that are left."""
+    console = Console(path, pattern)
+    while console.poll():
+        pass
+    if console.ready_offset is None:
+        return None
+    text = _read(path)
+    line_end = text.find(b"\n", console.ready_offset)
+    end = len(text) if line_end < 0 else line_end + 1
+    os.truncate(path, end)
+    return end
 
 
 def _leave_until_quiet(process: Process, console: Console) -> None:
     quiet_since = began = process.running_s
+    used = process.cpu_s()
     while process.wait(_POLL_S) is None:
         now = process.running_s
         if console.poll():
-            quiet_since = now
-        if now - quiet_since > QUIET_S or now - began > QUIET_AT_MOST_S:
+            quiet_since, used = now, process.cpu_s()
+        if process.cpu_s() - used > QUIET_S or now - quiet_since > _IDLE_S or now - began > QUIET_AT_MOST_S:
             return
 
 
