@@ -4,6 +4,8 @@ use crate::{Flow, Isa};
 
 /// Where in the head the sign of the architecture stands.
 const SIGN_AT: usize = 0x38;
+/// Where it has the size of the image in memory.
+const SIZE_AT: usize = 16;
 
 /// Where the code begins, if these bytes at this address are a head with this sign.
 ///
@@ -17,4 +19,10 @@ pub fn entry<I: Isa>(head: &[u8], address: u64, sign: &[u8], second: usize) -> O
         Flow::Jump(target) => Some(target),
         _ => None,
     })
+}
+
+/// Bytes of the image in memory, with its unset data; none where the head does not say it.
+pub fn bytes(head: &[u8]) -> Option<u64> {
+    let bytes = head.get(SIZE_AT..SIZE_AT + 8)?;
+    Some(u64::from_le_bytes(bytes.try_into().ok()?)).filter(|bytes| *bytes > 0)
 }

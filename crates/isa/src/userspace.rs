@@ -48,6 +48,15 @@ pub enum KernelTable {
     Symbol(&'static [&'static str], Paging),
     /// A register of the processor has its address, within the kernel's image. The forms in the order in which they are to be tried.
     Register(&'static [Paging]),
+    /// In the kernel's image, as far behind its head as these symbols are apart; of each the first that exists counts.
+    Image {
+        /// The table.
+        table: &'static [&'static str],
+        /// The head.
+        head: &'static [&'static str],
+        /// The forms in the order in which they are to be tried.
+        forms: &'static [Paging],
+    },
 }
 
 /// The area that maps all physical memory.
@@ -57,6 +66,8 @@ pub enum DirectMap {
     Area(Area),
     /// The lower half of the kernel's half, from an address on that differs from boot to boot.
     LowerHalf,
+    /// It begins here, with the first memory of the machine.
+    Memory(Area),
 }
 
 /// The array of `struct page`.

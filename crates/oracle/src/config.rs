@@ -15,6 +15,9 @@ pub enum ConfigError {
     /// The symbols name no function.
     #[error("{path} has no functions: it must be the text of /proc/kallsyms, read as root", path = .0.display())]
     NoFunctions(PathBuf),
+    /// The oracle knows nothing of this processor.
+    #[error("the oracle does not know the architecture {0}")]
+    Architecture(String),
     /// QEMU lacks something.
     #[error("QEMU lacks {0}, which the oracle needs")]
     Missing(&'static str),

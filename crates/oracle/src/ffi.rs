@@ -4,11 +4,11 @@
 #![allow(unsafe_code)]
 #![allow(clippy::missing_transmute_annotations, reason = "the type stands where each function is kept")]
 
+use crate::architecture::{self, Architecture};
 use crate::config::ConfigError;
 use crate::session::{self, Processor, Session, Shown};
 use crate::text::Row;
-use crate::x86_64;
-use firstlight_qemu::{function, Block, Counters, Instruction, Interface, Memory};
+use firstlight_qemu::{function, Block, Counters, Info, Instruction, Interface, Memory};
 use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -17,7 +17,7 @@ firstlight_qemu::declare_version!();
 // An audited boot has one virtual processor.
 const CPU: u32 = 0;
 // How much of QEMU's processor object is searched; it is larger than this in 7.2 and in 10.0.
-const CPU_BYTES: usize = 32 * 1024;
+const CPU_BYTES: usize = 64 * 1024;
 
 /// The beginning of GLib's `GByteArray`.
 #[repr(C)]
@@ -28,6 +28,7 @@ struct Bytes {
 
 struct Qemu {
     interface: Interface,
+    architecture: &'static Architecture,
     read_register: extern "C" fn(*mut c_void, *mut c_void, c_int) -> c_int,
     new_bytes: extern "C" fn() -> *mut Bytes,
     counters: Counters,
@@ -48,13 +49,14 @@ unsafe impl Sync for Shared {}
 static ORACLE: Shared = Shared(UnsafeCell::new(None));
 
 impl Qemu {
-    fn load(counters: usize) -> Result<Self, &'static str> {
+    fn load(counters: usize, architecture: &'static Architecture) -> Result<Self, &'static str> {
         for name in [c"qemu_get_cpu", c"cpu_memory_rw_debug"] {
             firstlight_qemu::symbol(name).ok_or(firstlight_qemu::name_of(name))?;
         }
         Ok(Self {
             interface: Interface::load()?,
-            read_register: function!(c"x86_cpu_gdb_read_register")?,
+            architecture,
+            read_register: read_register(architecture)?,
             new_bytes: function!(c"g_byte_array_new")?,
             counters: Counters::new(counters)?,
             memory: None,
@@ -77,28 +79,30 @@ impl Qemu {
         self.counts = self.counters.of(CPU);
     }
 
-    // Asks QEMU for eight registers once, and looks for the eight words side by side in its processor object. At the start
+    // Asks QEMU for some registers once, and looks for these words side by side in its processor object. At the start
     // of a block all registers are there: translated code writes them back at the end of each.
     fn find_registers(&mut self) -> Result<(), &'static str> {
-        let mut wanted = [0_u64; 8];
-        for (value, number) in wanted.iter_mut().zip(x86_64::GDB_ORDER) {
+        let order = self.architecture.registers.order;
+        let mut wanted = vec![0_u64; order.len()];
+        for (value, number) in wanted.iter_mut().zip(order) {
             let array = (self.new_bytes)();
-            let size = (self.read_register)(self.cpu, array.cast(), number);
+            let size = (self.read_register)(self.cpu, array.cast(), *number);
             if size != 8 {
                 return Err("QEMU gives no 64-bit registers");
             }
             // SAFETY: QEMU has appended `size` bytes to the array, which is never freed.
             *value = unsafe { (*array).data.cast::<u64>().read_unaligned() };
         }
-        let found: Vec<usize> = (0..CPU_BYTES - 64)
-            .step_by(8)
-            // SAFETY: the object is larger than what is searched, see the constant.
-            .filter(|offset| unsafe { *self.cpu.add(*offset).cast::<[u64; 8]>() } == wanted)
+        let words = self.cpu.cast::<u64>();
+        // SAFETY: the object is larger than what is searched, see the constant.
+        let word = |place: usize| unsafe { words.add(place).read() };
+        let found: Vec<usize> = (0..CPU_BYTES / 8 - wanted.len())
+            .filter(|place| wanted.iter().enumerate().all(|(index, value)| word(place + index) == *value))
             .collect();
         match found.as_slice() {
             [only] if wanted.iter().any(|value| *value != 0) => {
                 // SAFETY: as above.
-                self.registers = unsafe { self.cpu.add(*only).cast() };
+                self.registers = unsafe { words.add(*only) };
                 Ok(())
             }
             _ => Err("QEMU's registers were not found where it keeps them"),
@@ -108,9 +112,12 @@ impl Qemu {
 
 impl Processor for Qemu {
     #[inline]
-    fn stack_pointer(&self) -> u64 {
-        // SAFETY: found in QEMU's own structure, which lives as long as it does.
-        unsafe { self.registers.add(x86_64::STACK_POINTER).read() }
+    fn register(&self, place: usize) -> u64 {
+        if self.registers.is_null() || place >= self.architecture.registers.order.len() {
+            return 0;
+        }
+        // SAFETY: found in QEMU's own structure, which lives as long as it does; the place is one of those that were found.
+        unsafe { self.registers.add(place).read() }
     }
 
     fn word(&self, address: u64) -> Option<u64> {
@@ -125,6 +132,16 @@ impl Processor for Qemu {
     }
 }
 
+// Its name is the architecture's.
+fn read_register(
+    architecture: &Architecture,
+) -> Result<extern "C" fn(*mut c_void, *mut c_void, c_int) -> c_int, &'static str> {
+    let name = architecture.registers.read;
+    let address = firstlight_qemu::symbol(name).ok_or(firstlight_qemu::name_of(name))?;
+    // SAFETY: `int x86_cpu_gdb_read_register(CPUState *, GByteArray *, int)` and its like have this type in every version.
+    Ok(unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(*mut c_void, *mut c_void, c_int) -> c_int>(address) })
+}
+
 #[inline]
 fn oracle() -> Option<&'static mut Oracle> {
     // SAFETY: see `Shared`: no two callbacks run at a time, and none keeps the reference.
@@ -135,19 +152,22 @@ fn oracle() -> Option<&'static mut Oracle> {
 ///
 /// # Safety
 ///
-/// As QEMU calls it: `argv` holds `argc` strings.
+/// As QEMU calls it: `info` is QEMU's, and `argv` holds `argc` strings.
 #[no_mangle]
 pub unsafe extern "C" fn qemu_plugin_install(
     id: u64,
-    _info: *const c_void,
+    info: *const Info,
     argc: c_int,
     argv: *const *const c_char,
 ) -> c_int {
     // SAFETY: the caller's promise.
     let arguments = unsafe { firstlight_qemu::arguments(argc, argv) };
     let installed = firstlight_qemu::config(&arguments).map_err(ConfigError::from).and_then(|config| {
-        let session = Session::new(config)?;
-        let qemu = Qemu::load(session.counters()).map_err(ConfigError::Missing)?;
+        // SAFETY: the caller's promise.
+        let target = unsafe { firstlight_qemu::target(info) };
+        let architecture = architecture::by_target(&target).ok_or(ConfigError::Architecture(target))?;
+        let session = Session::new(config, architecture)?;
+        let qemu = Qemu::load(session.counters(), architecture).map_err(ConfigError::Missing)?;
         qemu.interface.register_translation(id, translated);
         qemu.interface.register_exit(id, exiting);
         Ok(Oracle { qemu, session })
@@ -174,7 +194,7 @@ extern "C" fn translated(_id: u64, block: *mut Block) {
     let instructions: Vec<*mut Instruction> =
         (0..length).map(|index| qemu.interface.instruction(block, index)).collect();
     let shown: Vec<Shown> = instructions.iter().map(|instruction| qemu.shown(*instruction)).collect();
-    let plan = session.plan(&shown);
+    let plan = session.plan(&shown, qemu);
     // Blocks stay until QEMU ends: translated code names them.
     let data: *mut session::Block = Box::leak(Box::new(plan.block));
     qemu.interface.on_block(block, executed, data.cast());

@@ -1,12 +1,13 @@
 //! One count under way.
 
+use crate::architecture::{Architecture, ConsoleCode, Image, Look};
 use crate::config::{Config, ConfigError};
 use crate::console::Console;
 use crate::kind::Kind;
 use crate::stacks::{Place, Stacks, State};
 use crate::tables::{Checks, Status, Tables};
 use crate::text::{Row, Text};
-use crate::x86_64::{self, is_kernel, is_whole, moves_stack_pointer, IMAGE_OFFSET};
+use rustc_hash::FxHashSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -14,19 +15,27 @@ const STATUS_BYTES: usize = 1024;
 // The stack pointer is checked at so many calls at first, then at every so many-th.
 const CHECKED_AT_FIRST: u64 = 1 << 14;
 const CHECKED_EVERY: u64 = 1 << 8;
+// Where a kernel's image has its sign, and how long its head is at least.
+const SIGN_AT: u64 = 0x38;
+const HEAD_BYTES: u64 = 0x40;
+// Firmware lies right below the image, which begins where the next large page does (Documentation/arch/riscv/boot.rst).
+const FIRMWARE_BYTES: u64 = 2 << 20;
+// `do_one_initcall(fn)`, init/main.c.
+const INITCALL_CALLER: &str = "do_one_initcall";
+
 /// What the oracle knows of one block when it is executed.
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
     address: u64,
     end: u64,
     place: Place,
-    ends_in_out: bool,
+    ends_at_console: bool,
 }
 
 impl Block {
     /// Whether it is kernel code.
     pub fn is_kernel(&self) -> bool {
-        self.place != Place::Outside
+        !matches!(self.place, Place::Outside | Place::Firmware)
     }
 }
 
@@ -56,12 +65,24 @@ pub struct Shown {
 
 /// What is read of QEMU and of the guest at the start of a block.
 pub trait Processor {
-    /// The stack pointer.
-    fn stack_pointer(&self) -> u64;
+    /// A register, by its place in the architecture's order; 0 as long as registers are not found.
+    fn register(&self, place: usize) -> u64;
     /// A word of the guest's memory.
     fn word(&self, address: u64) -> Option<u64>;
     /// A counter's value.
     fn count(&self, counter: usize) -> u64;
+}
+
+struct Looking<'p, P>(&'p P);
+
+impl<P: Processor> Look for Looking<'_, P> {
+    fn register(&self, place: usize) -> u64 {
+        self.0.register(place)
+    }
+
+    fn word(&self, address: u64) -> u64 {
+        self.0.word(address).unwrap_or(0)
+    }
 }
 
 /// Everything the callbacks work on.
@@ -71,19 +92,31 @@ pub struct Session {
     pub text: Text,
     /// Nothing is followed any more.
     pub frozen: bool,
+    architecture: &'static Architecture,
     stacks: Stacks,
     checks: Checks,
     config: Config,
     console: Console,
     status: Option<File>,
     panics: Vec<Row>,
+    // What calls initcalls, where the list of symbols does not name these.
+    calls_initcalls: Option<Row>,
+    initcalls: FxHashSet<Row>,
+    fault_handlers: Vec<Row>,
+    // Names begin so of the functions of these rows that may write to the console.
+    console_rows: Vec<bool>,
     in_kernel: bool,
     high: bool,
+    // How far above the memory it lies in the image is mapped, once that is known, and where its head lies.
+    offset: Option<u64>,
+    head: Option<u64>,
+    firmware: Option<u64>,
     last_end: u64,
     last_call: u64,
-    after_out: bool,
-    // The stack pointer at the start of the running block.
+    after_console: bool,
+    // The stack pointer and the link register at the start of the running block.
     sp: u64,
+    link: Option<u64>,
     calls: u64,
     // Instructions that faulted and were executed again, by counter.
     faulted: Vec<u64>,
@@ -95,28 +128,45 @@ impl Session {
     /// # Errors
     ///
     /// [`ConfigError`]: the symbols cannot be read, or hold no function.
-    pub fn new(config: Config) -> Result<Self, ConfigError> {
+    pub fn new(config: Config, architecture: &'static Architecture) -> Result<Self, ConfigError> {
         let symbols = firstlight_qemu::read(&config.symbols)?;
-        let text = Text::parse(&String::from_utf8_lossy(&symbols));
+        let text = Text::parse(&String::from_utf8_lossy(&symbols), architecture);
         if text.names().len() <= 2 {
             return Err(ConfigError::NoFunctions(config.symbols));
         }
         let pattern = config.ready.console.as_deref().map(regex::Regex::new).transpose()?;
         let rows = text.names().len();
+        let prefixes = match architecture.console {
+            ConsoleCode::Functions(prefixes) => prefixes,
+            ConsoleCode::Instruction(_) => &[],
+        };
+        let writes = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
         let session = Self {
-            stacks: Stacks::new(rows, text.root, text.nameless, text.named(x86_64::SWITCH)),
+            stacks: Stacks::new(rows, text.root, text.nameless, text.named(architecture.switch)),
+            fault_handlers: architecture.fault_handlers.iter().filter_map(|name| text.named(name)).collect(),
+            console_rows: text.names().iter().map(|name| writes(&name.function)).collect(),
+            offset: match architecture.image {
+                Image::Offset(offset) => Some(offset),
+                Image::Signed(_) => None,
+            },
+            calls_initcalls: text.named(INITCALL_CALLER).filter(|_| text.initcalls().is_empty()),
+            initcalls: text.initcalls().iter().copied().collect(),
+            head: None,
+            firmware: None,
             console: Console::new(config.console.as_deref(), pattern),
             status: File::create(&config.status).ok(),
             panics: ["panic", "vpanic"].iter().filter_map(|name| text.named(name)).collect(),
             checks: Checks::default(),
             faulted: vec![0; rows + OTHERS],
             frozen: false,
+            architecture,
             in_kernel: false,
             high: false,
             last_end: 0,
             last_call: 0,
-            after_out: false,
+            after_console: false,
             sp: 0,
+            link: None,
             calls: 0,
             text,
             config,
@@ -140,15 +190,24 @@ impl Session {
     }
 
     /// Decides what is to be done with a block.
-    pub fn plan(&mut self, shown: &[Shown]) -> Plan {
+    pub fn plan(&mut self, shown: &[Shown], processor: &impl Processor) -> Plan {
+        let Architecture { is_kernel, is_whole, moves_stack_pointer, .. } = self.architecture;
         let address = shown.first().map_or(0, |first| first.address);
         let is_high = is_kernel(address);
         self.high |= is_high;
-        self.in_kernel |= address == self.text.first_instruction() || is_high;
-        // Before it maps itself high, the kernel runs where it lies.
-        let offset = if is_high { 0 } else { IMAGE_OFFSET };
-        let low = self.in_kernel && !self.high && address >= self.text.load_address();
-        let kernel = is_high || (low && self.text.containing(address.wrapping_add(offset)).is_some());
+        self.find_image(address, processor);
+        let entered = self.offset.is_some_and(|offset| address == self.text.entered_at().wrapping_sub(offset));
+        self.in_kernel |= entered || is_high;
+        // Before it maps itself high, the kernel runs where it lies; later a few instructions that change its map.
+        let offset = if is_high { 0 } else { self.offset.unwrap_or(0) };
+        let low = !is_high && self.in_kernel && self.offset.is_some() && self.is_low_kernel(address, processor);
+        let mapped = address.wrapping_add(offset);
+        // Code of the image that no symbol covers is a part of what runs, the image's head before its text is not.
+        let linked = self.architecture.registers.link.is_some();
+        let named = |mapped| self.text.containing(mapped).is_some() || (linked && self.text.in_image(mapped));
+        let kernel = is_high || (low && named(mapped));
+        let head = linked && self.in_kernel && !self.high && !kernel;
+        let firmware = !kernel && self.is_firmware(address);
         let last = shown.last().filter(|last| is_whole(&last.bytes[..last.size], last.address));
         let whole = shown.len() - usize::from(last.is_none());
         self.checks.phantoms += u64::from(last.is_none());
@@ -159,7 +218,12 @@ impl Session {
         let mut moved = Some(0);
         for (index, each) in shown[..whole].iter().enumerate() {
             let mapped = each.address.wrapping_add(offset);
-            counters[index] = Some(if kernel { self.counter(mapped) } else { self.other(self.outside()) });
+            counters[index] = Some(match () {
+                () if kernel => self.counter(mapped),
+                () if firmware => self.other(FLOATING),
+                () if head => self.text.nameless as usize,
+                () => self.other(self.outside()),
+            });
             if kernel && index > 0 {
                 if let Some(row) = self.start_at(mapped, shown[index - 1].address.wrapping_add(offset)) {
                     match moved {
@@ -171,14 +235,61 @@ impl Session {
             let bytes = &each.bytes[..each.size];
             if kernel {
                 moved = moved.and_then(|so_far| Some(so_far + moves_stack_pointer(bytes, each.address)?));
-            } else if self.high && bytes == x86_64::READY {
+            } else if self.high && bytes == self.architecture.ready {
                 ready = Some(index);
             }
         }
         self.checks.starts_inside += starts.len() as u64;
-        let place = if kernel { self.place(address.wrapping_add(offset)) } else { Place::Outside };
-        let ends_in_out = last.is_some_and(|last| last.bytes[..last.size] == x86_64::OUT);
-        Plan { block: Block { address, end, place, ends_in_out }, counters, starts, ready }
+        let place = match () {
+            () if kernel => self.place(address.wrapping_add(offset)),
+            () if firmware => Place::Firmware,
+            () => Place::Outside,
+        };
+        let ends_at_console = match self.architecture.console {
+            ConsoleCode::Instruction(code) => last.is_some_and(|last| last.bytes[..last.size] == *code),
+            ConsoleCode::Functions(_) => match place {
+                Place::Inside(row) | Place::Start(row, _) => self.console_rows[row as usize],
+                _ => false,
+            },
+        };
+        Plan { block: Block { address, end, place, ends_at_console }, counters, starts, ready }
+    }
+
+    // The block of the image's head goes on to the image's entry: that shows how far above its memory the image is mapped.
+    fn find_image(&mut self, address: u64, processor: &impl Processor) {
+        let Image::Signed(sign) = self.architecture.image else { return };
+        if self.offset.is_some() || self.high {
+            return;
+        }
+        match self.head {
+            Some(head) if (head..head + HEAD_BYTES).contains(&address) => {}
+            Some(head) => {
+                self.offset = Some(self.text.entered_at().wrapping_sub(address));
+                self.firmware = Some(head).filter(|_| self.architecture.has_firmware);
+            }
+            None => {
+                let word = processor.word(address.wrapping_add(SIGN_AT));
+                self.head = word.filter(|word| *word as u32 == sign).map(|_| address);
+            }
+        }
+    }
+
+    // The kernel runs code of the lower half only with a stack of its own: in user mode the stack pointer is never the kernel's.
+    fn is_low_kernel(&self, address: u64, processor: &impl Processor) -> bool {
+        let begins = self.text.image_start().wrapping_sub(self.offset.unwrap_or(0));
+        let own_stack = || {
+            let registers = &self.architecture.registers;
+            registers.link.is_some() && (self.architecture.is_kernel)(processor.register(registers.stack_pointer))
+        };
+        address >= begins && (!self.high || own_stack())
+    }
+
+    // All that runs before the kernel, and later what lies below its image.
+    fn is_firmware(&self, address: u64) -> bool {
+        match self.firmware {
+            Some(image) => (image.wrapping_sub(FIRMWARE_BYTES)..image).contains(&address),
+            None => self.architecture.has_firmware && !self.in_kernel,
+        }
     }
 
     fn outside(&self) -> usize {
@@ -223,24 +334,44 @@ impl Session {
     /// A block is about to be executed.
     #[inline]
     pub fn at_block(&mut self, block: &Block, processor: &impl Processor) {
-        let last_end = std::mem::replace(&mut self.last_end, block.end);
-        let last_call = self.last_call;
-        if block.place != Place::Part {
-            self.last_call = block.end;
-        }
         let executed = processor.count(self.executed()) - self.faulted[self.executed()];
-        if std::mem::replace(&mut self.after_out, block.ends_in_out) && self.console.look() {
+        if std::mem::replace(&mut self.after_console, block.ends_at_console) && self.console.look() {
             return self.freeze("ready", executed, processor);
+        }
+        let (last_end, last_call) = (self.last_end, self.last_call);
+        // The kernel goes on behind firmware as if nothing had been.
+        if block.place != Place::Firmware {
+            self.last_end = block.end;
+            if block.place != Place::Part {
+                self.last_call = block.end;
+            }
         }
         let floating = self.floating(processor);
         let address = block.address;
-        let mut state = State { address, sp: 0, now: executed, floating, last_end, last_call, from_user: false };
-        if block.place != Place::Outside {
-            state.sp = processor.stack_pointer();
-            self.sp = state.sp;
+        let mut state =
+            State { address, sp: 0, link: None, now: executed, floating, last_end, last_call, from_user: false };
+        if block.is_kernel() {
+            let registers = &self.architecture.registers;
+            state.sp = processor.register(registers.stack_pointer);
+            state.link = registers.link.map(|link| processor.register(link));
+            (self.sp, self.link) = (state.sp, state.link);
             match block.place {
-                Place::Start(row, Kind::Function) => self.check_call(row, state, processor),
-                Place::Start(row, Kind::Exception) => state = self.faulted(row, state, processor),
+                Place::Start(row, Kind::Function) => {
+                    self.check_call(row, state, processor);
+                    if self.calls_initcalls == Some(row) {
+                        self.note_initcall(processor);
+                    }
+                    if self.fault_handlers.contains(&row) {
+                        state = self.faulted(row, state, processor);
+                    }
+                }
+                Place::Start(row, kind @ (Kind::Interrupt | Kind::Exception | Kind::Syscall)) => {
+                    if kind == Kind::Exception {
+                        state = self.faulted(row, state, processor);
+                    }
+                    let name = self.text.names()[row as usize].function.as_str();
+                    state.from_user |= (self.architecture.is_from_user)(name, state.sp);
+                }
                 _ => {}
             }
         }
@@ -252,6 +383,15 @@ impl Session {
         }
     }
 
+    // The list of a kernel without symbols of data does not name initcalls. What calls them is given their address.
+    fn note_initcall(&mut self, processor: &impl Processor) {
+        let address = processor.register(self.architecture.registers.argument);
+        let Some(piece) = self.text.containing(address).filter(|piece| piece.address == address) else { return };
+        if self.text.names()[piece.row as usize].module.is_none() {
+            self.initcalls.insert(piece.row);
+        }
+    }
+
     fn floating(&self, processor: &impl Processor) -> u64 {
         let counter = self.other(FLOATING);
         processor.count(counter) - self.faulted[counter]
@@ -260,8 +400,20 @@ impl Session {
     /// A function's first instruction in the middle of the running block is about to be executed.
     pub fn at_start(&mut self, row: Row, moved: i64, processor: &impl Processor) {
         let executed = processor.count(self.executed()) - self.faulted[self.executed()];
-        let floating = self.floating(processor);
-        self.stacks.inside(row, self.sp.wrapping_add_signed(moved), executed, floating);
+        let (sp, floating) = (self.sp.wrapping_add_signed(moved), self.floating(processor));
+        let (last_end, last_call) = (self.last_end, self.last_call);
+        let state = State {
+            // Not the block's: nothing has returned to the middle of one.
+            address: 0,
+            sp,
+            link: self.link,
+            now: executed,
+            floating,
+            last_end,
+            last_call,
+            from_user: false,
+        };
+        self.stacks.inside(row, state);
     }
 
     /// The guest's mark *ready* is about to be executed: it still belongs to the count.
@@ -275,17 +427,16 @@ impl Session {
     // An instruction that faults was counted, and is counted again when it is done again; what could not be fetched was not.
     fn faulted(&mut self, row: Row, state: State, processor: &impl Processor) -> State {
         let name = self.text.names()[row as usize].function.as_str();
-        let word = |index: u64| processor.word(state.sp.wrapping_add(index * 8)).unwrap_or(0);
-        let raised = x86_64::raised(name, word);
+        let raised = (self.architecture.raised)(name, &Looking(processor));
         let state = State { from_user: raised.from_user, ..state };
         if !raised.again {
             return state;
         }
         let from = raised.from;
-        let low = from.wrapping_add(IMAGE_OFFSET);
-        let counter = match from {
-            _ if from >= x86_64::KERNEL_HALF => self.counter(from),
-            _ if !self.high && self.text.containing(low).is_some() => self.counter(low),
+        let low = self.offset.map(|offset| from.wrapping_add(offset));
+        let counter = match low {
+            _ if (self.architecture.is_kernel)(from) => self.counter(from),
+            Some(low) if !self.high && self.text.containing(low).is_some() => self.counter(low),
             _ => self.other(self.outside()),
         };
         let executed = self.executed();
@@ -296,7 +447,7 @@ impl Session {
         State { now: state.now - 1, floating: state.floating - floating, ..state }
     }
 
-    // At a call the word at the stack pointer is the address behind the call, which ended the block before.
+    // At a call the link register, or the word at the stack pointer, is the address behind the call, which ended the block before.
     fn check_call(&mut self, row: Row, state: State, processor: &impl Processor) {
         self.calls += 1;
         if self.calls > CHECKED_AT_FIRST && self.calls % CHECKED_EVERY != 0 || !self.high {
@@ -305,10 +456,10 @@ impl Session {
         if self.stacks.top() == row {
             return;
         }
-        let word = processor.word(state.sp);
+        let word = state.link.or_else(|| processor.word(state.sp));
         self.checks.stack_pointers += 1;
         self.checks.at_calls += u64::from(word == Some(state.last_end) || word == Some(state.last_call));
-        let is_text = |word: u64| self.text.containing(word).is_some() || word >= IMAGE_OFFSET;
+        let is_text = |word: u64| self.text.containing(word).is_some() || (self.architecture.is_kernel)(word);
         self.checks.not_at_return_address += u64::from(!word.is_some_and(is_text));
     }
 
@@ -324,8 +475,8 @@ impl Session {
             processor.count(counter).saturating_sub(self.faulted[counter])
         };
         let by_address = |row: Row| processor.count(row as usize).saturating_sub(self.faulted[row as usize]);
-        let tables = Tables::of(&self.text, &self.stacks, by_address, self.checks, state, executed)
-            .with_outside(of(FIRMWARE), of(USER));
+        let tables = Tables::of(&self.text, &self.stacks, &self.initcalls, by_address, self.checks, state, executed)
+            .with_outside(of(FIRMWARE), of(USER) + self.stacks.floating_outside());
         match tables.write(&self.config.output) {
             Ok(()) => self.report(state, ""),
             Err(error) => self.report("error", &error),

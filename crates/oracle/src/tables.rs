@@ -2,6 +2,7 @@
 
 use crate::stacks::{Happened, Stacks};
 use crate::text::{Row, Text};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::path::Path;
 
@@ -68,13 +69,16 @@ pub struct Tables<'a> {
     elsewhere: Vec<(String, String, u64)>,
     aliases: Vec<(&'a str, String)>,
     initcalls: Vec<(String, u64)>,
+    /// The list of symbols names the initcalls; else they are the functions that were called as such.
+    names_initcalls: bool,
 }
 
 impl<'a> Tables<'a> {
-    /// Gathers them; `by_address` returns the instructions executed at the addresses of a row.
+    /// Gathers them; `initcalls` are the rows that were registered or called as such, `by_address` returns the instructions executed at the addresses of a row.
     pub fn of(
         text: &'a Text,
         stacks: &Stacks,
+        initcalls: &FxHashSet<Row>,
         by_address: impl Fn(Row) -> u64,
         checks: Checks,
         state: &'a str,
@@ -102,7 +106,9 @@ impl<'a> Tables<'a> {
             rows.sort_unstable();
             rows
         };
-        let initcalls = text.initcalls().iter().map(|row| (name(*row), stacks.found()[*row as usize].entries));
+        let entered = |row: &Row| (name(*row), stacks.found()[*row as usize].entries);
+        let mut initcalls: Vec<_> = initcalls.iter().map(entered).filter(|(_, entries)| *entries > 0).collect();
+        initcalls.sort_unstable();
         Self {
             version: 1,
             state,
@@ -115,7 +121,8 @@ impl<'a> Tables<'a> {
             edges: flows(stacks.edges()),
             elsewhere: flows(stacks.elsewhere()),
             aliases: text.aliases().iter().map(|(alias, row)| (alias.as_str(), name(*row))).collect(),
-            initcalls: initcalls.filter(|(_, entries)| *entries > 0).collect(),
+            initcalls,
+            names_initcalls: !text.initcalls().is_empty(),
         }
     }
 

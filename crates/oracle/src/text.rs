@@ -3,8 +3,8 @@
 //! Text that is not a function is recognised by its place: between the bounds of the sections of thunks and static calls, in the
 //! padding in front of a function, in the section of entry code.
 
+use crate::architecture::Architecture;
 use crate::kind::Kind;
-use crate::x86_64;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ impl Text {
     /// Reads lines of `ADDRESS TYPE NAME [MODULE]`; lines of another form are passed over.
     ///
     /// Where several names share an address the shortest stands for all. Functions of one name share a row.
-    pub fn parse(text: &str) -> Self {
+    pub fn parse(text: &str, architecture: &'static Architecture) -> Self {
         let mut bounds: FxHashMap<&str, u64> = FxHashMap::default();
         let mut lines: Vec<Line<'_>> = Vec::new();
         let mut initcalls = Vec::new();
@@ -94,25 +94,38 @@ impl Text {
             }
         }
         lines.sort_by(|a, b| (a.address, a.name.len(), a.name).cmp(&(b.address, b.name.len(), b.name)));
-        Self::build(&lines, &bounds, &initcalls)
+        Self::build(&lines, &bounds, &initcalls, architecture)
     }
 
-    fn build(lines: &[Line<'_>], bounds: &FxHashMap<&str, u64>, initcalls: &[&str]) -> Self {
+    fn build(
+        lines: &[Line<'_>],
+        bounds: &FxHashMap<&str, u64>,
+        initcalls: &[&str],
+        architecture: &'static Architecture,
+    ) -> Self {
         let range = |from: &str, to: &str| Some(*bounds.get(from)?..*bounds.get(to)?).filter(|range| !range.is_empty());
+        // A list without data leaves `_text` and `_end` out.
+        let text = if bounds.contains_key("_text") { "_text" } else { "_stext" };
         let sections: Vec<Range<u64>> =
-            [range("_text", "_etext"), range("_sinittext", "_einittext")].into_iter().flatten().collect();
-        let image = range("_text", "_end").or_else(|| sections.first().cloned()).unwrap_or(0..0);
+            [range(text, "_etext"), range("_sinittext", "_einittext")].into_iter().flatten().collect();
+        let image = ["_end", "_einittext", "_etext"].iter().find_map(|end| range(text, end)).unwrap_or(0..0);
+        let (entry_start, entry_end) = architecture.entry_code;
         let places = Places {
-            entry: range(x86_64::ENTRY_CODE.0, x86_64::ENTRY_CODE.1).unwrap_or(0..0),
+            entry: range(entry_start, entry_end).unwrap_or(0..0),
             static_calls: range("__static_call_text_start", "__static_call_text_end").unwrap_or(0..0),
-            thunks: thunks(lines),
+            thunks: thunks(lines, architecture),
+            architecture,
         };
         let mut made = Self {
             pieces: Vec::new(),
             names: Vec::new(),
             aliases: Vec::new(),
             initcalls: Vec::new(),
-            first: *bounds.get(x86_64::IMAGE_ENTRY).unwrap_or(&image.start),
+            first: architecture
+                .image_entry
+                .iter()
+                .find_map(|name| bounds.get(name))
+                .map_or(image.start, |first| *first),
             image,
             nameless: 0,
             root: 0,
@@ -134,7 +147,7 @@ impl Text {
                 Some(next) => next.address.min(limit),
                 None => limit,
             };
-            if x86_64::PADDING.iter().any(|start| line.name.starts_with(start)) {
+            if architecture.padding.iter().any(|start| line.name.starts_with(start)) {
                 padding.get_or_insert(line.address);
                 continue;
             }
@@ -178,14 +191,14 @@ impl Text {
         self.image.contains(&address)
     }
 
-    /// Where the image lies in memory before it is mapped.
-    pub fn load_address(&self) -> u64 {
-        self.image.start.wrapping_sub(x86_64::IMAGE_OFFSET)
+    /// Where the image begins.
+    pub fn image_start(&self) -> u64 {
+        self.image.start
     }
 
-    /// Physical address at which the image is entered, which need not be its beginning.
-    pub fn first_instruction(&self) -> u64 {
-        self.first.wrapping_sub(x86_64::IMAGE_OFFSET)
+    /// Where the image is entered, which need not be its beginning.
+    pub fn entered_at(&self) -> u64 {
+        self.first
     }
 
     /// The rows' names, by number.
@@ -213,22 +226,24 @@ struct Places {
     entry: Range<u64>,
     static_calls: Range<u64>,
     thunks: Range<u64>,
+    architecture: &'static Architecture,
 }
 
 impl Places {
     fn kind(&self, line: &Line<'_>) -> Kind {
         let name = line.name;
-        if let Some(kind) = x86_64::stub_or_entry(name) {
+        let Architecture { stub_or_entry, entry, is_thunk, .. } = self.architecture;
+        if let Some(kind) = stub_or_entry(name) {
             return kind;
         }
-        if self.thunks.contains(&line.address) || self.static_calls.contains(&line.address) || x86_64::is_thunk(name) {
+        if self.thunks.contains(&line.address) || self.static_calls.contains(&line.address) || is_thunk(name) {
             return Kind::Part;
         }
         // `name.cold`, `name.cold.12`, `name.isra.0.cold`: what the compiler moved out of a function's way.
         if name.split('.').skip(1).any(|suffix| suffix == "cold") {
             return Kind::Part;
         }
-        if let Some(kind) = x86_64::entry(name) {
+        if let Some(kind) = entry(name) {
             return kind;
         }
         if self.entry.contains(&line.address) {
@@ -239,8 +254,8 @@ impl Places {
 }
 
 // From the first to the last of the symbols that every kernel has there.
-fn thunks(lines: &[Line<'_>]) -> Range<u64> {
-    let own = |line: &&Line<'_>| x86_64::THUNKS.iter().any(|start| line.name.starts_with(start));
+fn thunks(lines: &[Line<'_>], architecture: &Architecture) -> Range<u64> {
+    let own = |line: &&Line<'_>| architecture.thunks.iter().any(|start| line.name.starts_with(start));
     let first = lines.iter().find(own).map_or(0, |line| line.address);
     let last = lines.iter().rev().find(own).map_or(0, |line| line.address + 1);
     if last.saturating_sub(first) < 1 << 16 {
@@ -274,6 +289,7 @@ fn initcall(symbol: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::architecture::by_target;
 
     const TEXT: &str = "\
 ffffffff81000000 T _text
@@ -302,7 +318,7 @@ not a line at all
 ";
 
     fn at(address: u64) -> Option<(Kind, String)> {
-        let text = Text::parse(TEXT);
+        let text = Text::parse(TEXT, by_target("x86_64").expect("known"));
         let piece = text.containing(address)?;
         Some((piece.kind, text.names()[piece.row as usize].function.clone()))
     }
@@ -328,7 +344,7 @@ not a line at all
 
     #[test]
     fn aliases_and_initcalls_name_their_row() {
-        let text = Text::parse(TEXT);
+        let text = Text::parse(TEXT, by_target("x86_64").expect("known"));
         let memcpy = text.named("memcpy").expect("listed");
         assert!(text.aliases().contains(&("__memcpy".to_owned(), memcpy)));
         assert_eq!(text.initcalls(), [text.named("net_dev_init").expect("listed")]);
@@ -336,10 +352,41 @@ not a line at all
 
     #[test]
     fn modules_have_rows_of_their_own() {
-        let text = Text::parse(TEXT);
+        let text = Text::parse(TEXT, by_target("x86_64").expect("known"));
         let probe = text.containing(0xffff_ffff_c000_0010).expect("listed");
         assert_eq!(text.names()[probe.row as usize].module.as_deref(), Some("nd_pmem"));
         assert!(text.containing(0xffff_ffff_c000_1000).is_none());
         assert!(text.containing(0xffff_ffff_c000_2000).is_none());
+    }
+
+    // arm64's list has no data: neither `_text` nor `_end`.
+    const WITHOUT_DATA: &str = "\
+ffff800008010000 T _stext
+ffff800008010000 t gic_handle_irq
+ffff8000080101f8 T __entry_text_start
+ffff800008010800 T vectors
+ffff800008011000 t __bad_stack
+ffff80000801121c t el1h_64_sync
+ffff8000080113bc t el0t_64_sync
+ffff80000801204c t ret_to_kernel
+ffff800008014340 T __entry_text_end
+ffff800008016640 T cpu_switch_to
+ffff800008be0000 D _etext
+ffff800009390000 T _sinittext
+ffff800009398d1c T primary_entry
+ffff8000093f4c0c T _einittext
+";
+
+    #[test]
+    fn a_list_without_data_has_a_text_and_an_image() {
+        let text = Text::parse(WITHOUT_DATA, by_target("aarch64").expect("known"));
+        let kind = |address: u64| text.containing(address).map(|piece| piece.kind);
+        assert_eq!(kind(0xffff_8000_0801_0880), Some(Kind::Stub));
+        assert_eq!(kind(0xffff_8000_0801_1220), Some(Kind::Exception));
+        assert_eq!(kind(0xffff_8000_0801_13bc), Some(Kind::Syscall));
+        assert_eq!(kind(0xffff_8000_0801_2050), Some(Kind::Label));
+        assert_eq!(kind(0xffff_8000_0801_6640), Some(Kind::Switch));
+        assert_eq!(text.entered_at(), 0xffff_8000_0939_8d1c);
+        assert!(text.in_image(0xffff_8000_0930_0000));
     }
 }

@@ -39,6 +39,8 @@ struct Search {
     budget: Vec<Candidate>,
     samples: u32,
     last: i64,
+    // Where instructions are counted one by one meanwhile; null where they are not.
+    counted: *const u64,
 }
 
 /// A place that may be the budget's, with one that may be the decrementer's. The extra follows the budget.
@@ -90,6 +92,7 @@ impl Clock {
             budget: Vec::new(),
             samples: 0,
             last: 0,
+            counted: std::ptr::null(),
         });
         Ok(clock)
     }
@@ -99,10 +102,12 @@ impl Clock {
         Self::with(Source::Counted(std::ptr::null()), shift)
     }
 
-    /// Tells a counting clock where its counter is.
+    /// Tells where instructions are counted: a counting clock, or one that searches for QEMU's own counter and goes by this one until it
+    /// is found.
     pub fn count_at(&mut self, counter: *const u64) {
-        if let Source::Counted(at) = &mut self.source {
-            *at = counter;
+        match &mut self.source {
+            Source::Counted(at) | Source::Searching(Search { counted: at, .. }) => *at = counter,
+            Source::Icount(_) => {}
         }
     }
 
@@ -138,7 +143,9 @@ impl Clock {
                 let left = *parts.extra + i64::from(*parts.decrementer);
                 (*parts.icount + *parts.budget - left) as u64
             },
-            Source::Counted(counter) if !counter.is_null() => unsafe { **counter },
+            Source::Counted(counter) | Source::Searching(Search { counted: counter, .. }) if !counter.is_null() => unsafe {
+                **counter
+            },
             _ => 0,
         }
     }
@@ -147,8 +154,8 @@ impl Clock {
     #[inline]
     pub fn now(&self, remaining: u64) -> u64 {
         match &self.source {
-            Source::Counted(_) => self.block_end(),
-            _ => self.block_end().wrapping_sub(remaining),
+            Source::Icount(_) => self.block_end().wrapping_sub(remaining),
+            _ => self.block_end(),
         }
     }
 
@@ -166,7 +173,15 @@ impl Clock {
         matches!(self.source, Source::Counted(_))
     }
 
-    /// Whether the clock can be read.
+    /// Whether the clock can be read: QEMU's counter was found, or instructions are counted meanwhile.
+    pub fn is_readable(&self) -> bool {
+        match &self.source {
+            Source::Searching(search) => !search.counted.is_null(),
+            _ => true,
+        }
+    }
+
+    /// Whether QEMU's counter was found, or none is wanted.
     pub fn is_ready(&self) -> bool {
         !matches!(self.source, Source::Searching(_))
     }
@@ -188,10 +203,14 @@ impl Clock {
         match &mut self.source {
             Source::Searching(search) => {
                 let idle = self.nanoseconds?(CLOCK_VIRTUAL) - (raw << self.shift);
-                if let Some(parts) = search.narrow(raw, idle) {
+                // SAFETY: the counter lives as long as QEMU does.
+                let counted = (!search.counted.is_null()).then(|| unsafe { *search.counted });
+                let found = search.narrow(raw, idle);
+                if let Some(parts) = found {
                     self.source = Source::Icount(parts);
                 }
-                None
+                // Both counters have to say the same at the instant that the one takes over from the other.
+                counted.filter(|_| found.is_some()).map(|counted| counted == raw as u64)
             }
             Source::Icount(_) => {
                 let idle = self.nanoseconds?(CLOCK_VIRTUAL) - (raw << self.shift);

@@ -9,6 +9,8 @@ use std::ops::Range;
 pub const PAGE_BYTES: u64 = 4096;
 /// The largest physical memory of x86_64's direct map (`mm.rst`).
 const DIRECT_MAP_BYTES: u64 = 1 << 46;
+/// More memory than a guest has, and less than the smallest direct map of riscv64 (vm-layout.rst).
+const MEMORY_BYTES: u64 = 1 << 36;
 /// Of a register with the address of a page table: the address.
 const TABLE_ADDRESS: u64 = 0x0000_ffff_ffff_f000;
 
@@ -55,7 +57,7 @@ impl KernelMemory {
                 let root = names.iter().find_map(|name| symbols.address(name))?;
                 Some(Table { root: root.wrapping_sub(I::IMAGE_OFFSET?), paging })
             }
-            KernelTable::Register(_) => None,
+            KernelTable::Register(_) | KernelTable::Image { .. } => None,
         };
         Some(Self { physical: PhysicalMemory::find()?, userspace, table, image: None, direct: None })
     }
@@ -64,8 +66,18 @@ impl KernelMemory {
     /// that area need no page walk. Call it in kernel mode once the page table is complete. Returns whether a table was found.
     pub fn look<I: Isa>(&mut self, cpu: u32, symbols: &SymbolTable<I>, sight: &Sight) -> bool {
         self.image.clone_from(&sight.image);
-        if let (None, KernelTable::Register(forms)) = (self.table, self.userspace.kernel_table) {
-            self.table = self.table_of_register(cpu, forms, sight);
+        match self.userspace.kernel_table {
+            KernelTable::Register(forms) if self.table.is_none() => {
+                self.table = self.table_of_register(cpu, forms, sight);
+            }
+            KernelTable::Image { table, head, forms } if self.table.is_none() => {
+                let address = |names: &[&str]| names.iter().find_map(|name| symbols.address(name));
+                let distance = address(table).zip(address(head)).map(|(table, head)| table.wrapping_sub(head));
+                let root =
+                    distance.zip(sight.image.as_ref()).map(|(distance, image)| image.start.wrapping_add(distance));
+                self.table = root.and_then(|root| self.table_that_fits(cpu, forms, &[root], sight));
+            }
+            _ => {}
         }
         let Some(Table { root, paging }) = self.table else { return false };
         let direct = match self.userspace.direct_map {
@@ -80,6 +92,12 @@ impl KernelMemory {
                     sight.mapped.iter().filter(|at| addresses.contains(at)).find_map(|at| Some((*at, self.walk(*at)?)));
                 known.map(|(at, physical)| Direct { addresses, distance: physical.wrapping_sub(at) })
             }
+            DirectMap::Memory(place) => area(&place, symbols, |at| self.word(at)).and_then(|start| {
+                let addresses = start..start.saturating_add(MEMORY_BYTES);
+                let mut known = sight.mapped.iter().filter(|at| addresses.contains(at));
+                let (at, physical) = known.find_map(|at| Some((*at, self.walk(*at)?)))?;
+                Some(Direct { addresses, distance: physical.wrapping_sub(at) })
+            }),
         };
         let is_there = |direct: &Direct| self.walk(root.wrapping_sub(direct.distance)) == Some(root);
         self.direct = direct.filter(is_there);
@@ -87,10 +105,19 @@ impl KernelMemory {
     }
 
     // QEMU's interface for reading this register by name differs between versions. This function tries each word of the processor
-    // object as the table's address, and takes the one whose page walk gives the same results as QEMU's own translation. It reads
-    // only memory: tables are in memory, and the first one is in the kernel's image.
+    // object as the table's address: the first table is in the kernel's image.
     fn table_of_register(&self, cpu: u32, forms: &[Paging], sight: &Sight) -> Option<Table> {
         let image = sight.image.as_ref()?;
+        let mut roots = words(cpu)?;
+        roots.iter_mut().for_each(|word| *word &= TABLE_ADDRESS);
+        roots.retain(|root| image.contains(root));
+        roots.sort_unstable();
+        roots.dedup();
+        self.table_that_fits(cpu, forms, &roots, sight)
+    }
+
+    // The table whose page walk gives the same results as QEMU's own translation. It reads only memory: tables are in memory.
+    fn table_that_fits(&self, cpu: u32, forms: &[Paging], roots: &[u64], sight: &Sight) -> Option<Table> {
         let translation = Translation::of(cpu)?;
         let wanted: Vec<(u64, u64)> = sight
             .mapped
@@ -103,11 +130,6 @@ impl KernelMemory {
             })
             .collect();
         let mut read = |at: u64| (at % 8 == 0 && self.physical.is_memory(at)).then(|| self.physical_word(at));
-        let mut roots = words(cpu)?;
-        roots.iter_mut().for_each(|word| *word &= TABLE_ADDRESS);
-        roots.retain(|root| image.contains(root));
-        roots.sort_unstable();
-        roots.dedup();
         let mut tables =
             forms.iter().flat_map(|paging| roots.iter().map(|root| Table { root: *root, paging: *paging }));
         tables.find(|Table { root, paging }| {

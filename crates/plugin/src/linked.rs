@@ -130,6 +130,15 @@ pub extern "C" fn on_return_site<I: Isa>(cpu: u32, data: *mut c_void) {
     session.tracker.returned_linked(link, if function == NO_SITE { UNKNOWN } else { function }, now);
 }
 
+/// A block behind a call in code without a symbol: the data is as for [`on_return_site`].
+pub extern "C" fn on_nameless_site<I: Isa>(cpu: u32, data: *mut c_void) {
+    let (Some(session), Some(linked)) = (session::<I>(cpu), I::LINKED) else { return };
+    let data = data as u64;
+    let now = session.clock.now(data >> 54);
+    let link = Link { sp: session.linkage.stack_pointer(linked), address: data & 0xffff_ffff };
+    session.tracker.returned_nameless(link, now);
+}
+
 /// A block of the kernel's image without a symbol.
 pub extern "C" fn on_nameless<I: Isa>(cpu: u32, _data: *mut c_void) {
     if let Some(session) = session::<I>(cpu) {

@@ -59,7 +59,7 @@ pub struct Session<I: Isa> {
     /// Where the kernel's image is mapped, less where it lies in memory.
     pub image_offset: Option<u64>,
     /// Where the kernel's image lies in memory, where that was seen.
-    image: Option<Range<u64>>,
+    pub image: Option<Range<u64>>,
     /// What runs before the kernel's image, where a boot loader starts it.
     pub parts: Vec<Part>,
     /// The boot loader's functions, where they are given.

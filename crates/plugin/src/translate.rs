@@ -34,7 +34,9 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
     let length = executed(session, block);
     // Before all else: what comes is the other processor's.
     session.watch_turns(block, length);
-    if session.clock.is_counted() {
+    // Where no firmware runs before the kernel, QEMU's counter is not found yet when that begins.
+    let is_early = I::LINKED.is_some() && session.cpus == 1 && !session.polls() && !session.clock.is_ready();
+    if session.clock.is_counted() || is_early {
         session.clock.count_at(session.api.counted());
         for index in 0..length {
             session.api.count(session.api.instruction(block, index));
@@ -55,7 +57,10 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
         return kernel(session, &Code { block, address, mapped: address, length });
     }
     if session.progress == Progress::KernelHigh {
-        return user(session, block, address, length);
+        return match own_code_below(session, address) {
+            Some(mapped) => kernel(session, &Code { block, address, mapped, length }),
+            None => user(session, block, address, length),
+        };
     }
     if session.polls() {
         loader::look(session, block, address, length);
@@ -80,8 +85,14 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
     }
 }
 
-// Before the kernel has mapped itself. Where no firmware runs before it, QEMU's counter is not found yet when it begins; while
-// a block is translated, QEMU says it.
+// Code of the kernel's where it lies in memory, which arm64 runs while it changes its page table (`idmap_cpu_replace_ttbr1`): with a stack of
+// the kernel's, as user mode never has. While a block is translated, registers are up to date.
+fn own_code_below<I: Isa>(session: &Session<I>, address: u64) -> Option<u64> {
+    let linked = I::LINKED?;
+    session.low_code(address).filter(|_| I::is_kernel_code(session.linkage.stack_pointer(linked)))
+}
+
+// Before the kernel has mapped itself. While a block is translated, QEMU says how many instructions were executed.
 fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, address: u64, length: usize) {
     if session.progress == Progress::Firmware {
         let head = session.mapped().and_then(|memory| memory.bytes(address, linked.head_bytes));
@@ -98,12 +109,21 @@ fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, add
             }
         }
     }
-    let is_visible = session.clock.is_ready() && session.linkage.find(session.cpu, linked);
+    let is_visible = session.clock.is_readable() && session.linkage.find(session.cpu, linked);
     if let Some(mapped) = session.low_code(address).filter(|_| is_visible) {
         return kernel(session, &Code { block, address, mapped, length });
     }
-    // Such as the code of riscv64 that is linked to run at any address.
-    if session.image_offset.is_some_and(|offset| session.symbols.in_image(address.wrapping_add(offset))) {
+    // Such as the head of the image and the code of riscv64 that is linked to run at any address: both call functions.
+    let in_image = session.image_offset.is_some_and(|offset| session.symbols.in_image(address.wrapping_add(offset)));
+    let in_head = session.image.as_ref().is_some_and(|image| image.contains(&address));
+    if is_visible && length > 0 && (in_image || in_head) {
+        let first = session.api.instruction(block, 0);
+        if linked::is_behind_call(session, linked, first, address) {
+            let data = linked::pack_site(address, UNKNOWN, length);
+            session.api.on_block(block, linked::on_nameless_site::<I>, data);
+        }
+    }
+    if in_image {
         session.api.on_block(block, linked::on_nameless::<I>, 0);
     }
 }

@@ -77,7 +77,8 @@ def audit(bundle: Path, progress: Progress | None = None, *, trust: bool = False
         progress.step("comparing")
         seen = read_observation(_tables(files))
     _check_sound(seen, str(bundle))
-    recorded = recorded_tables(bundle, seen.aliases, seen.tables.functions.keys())
+    known = seen.tables.functions.keys()
+    recorded = recorded_tables(bundle, seen.aliases, known, consoles=seen.names_initcalls)
     if abs(recorded.instructions - seen.tables.instructions) > COUNT_TOLERANCE:
         raise LabError(
             f"the boots are not the same: {recorded.instructions:,} instructions when recorded, "
@@ -145,8 +146,16 @@ def _check(manifest: Manifest, where: str) -> None:
             where=where,
             hint="audit one that came up, or panicked",
         )
-    if isinstance(manifest.recipe, Recipe) and not manifest.recipe.chosen.profile:
+    if not isinstance(manifest.recipe, Recipe):
+        return
+    if not manifest.recipe.chosen.profile:
         raise FirstlightError("this bundle has no profile", where=where, hint="record without `--no-profile`")
+    if manifest.recipe.chosen.cpus > 1:
+        raise FirstlightError(
+            f"this guest has {manifest.recipe.chosen.cpus} processors, and the second observer follows one",
+            where=where,
+            hint="record with `--cpus 1`, and audit that",
+        )
 
 
 def boot_with_oracle(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> Outcome:

@@ -20,6 +20,8 @@ class Observation:
     evidence: Evidence
     aliases: dict[str, str]
     """Further names of functions, and the name that stands for them."""
+    names_initcalls: bool = True
+    """Symbols name the initcalls; else they are the functions that `do_one_initcall` was given."""
 
 
 def read_observation(path: Path) -> Observation:
@@ -76,6 +78,7 @@ def observation(data: dict[str, Any]) -> Observation:
             uncounted=_uncounted(data),
         ),
         aliases={alias: name for alias, name in data["aliases"] if alias not in known},
+        names_initcalls=data.get("names_initcalls", True),
     )
 
 

@@ -16,7 +16,9 @@ from firstlight.schema.spans import SpanKind
 _NO_FUNCTIONS = frozenset({"root", "group", "user", "firmware", "loader", "decompressor", "idle"})
 
 
-def recorded_tables(bundle: Path, aliases: Mapping[str, str], known: Set[str] | None = None) -> Tables:
+def recorded_tables(
+    bundle: Path, aliases: Mapping[str, str], known: Set[str] | None = None, *, consoles: bool = True
+) -> Tables:
     """Sum up the calling-context tree of *bundle* by function.
 
     Totals are made here, from the tree: a node adds its total where no node of the same function stands above it.
@@ -24,6 +26,7 @@ def recorded_tables(bundle: Path, aliases: Mapping[str, str], known: Set[str] | 
     :param aliases: further names of functions, and the name that stands for them.
     :param known: the functions that the other observer has names for. Loaded code that it cannot name is one row on
         both sides; without this every name counts.
+    :param consoles: whether the other observer knows the initcalls of consoles, which `console_init` calls by itself.
     :raises BundleError: when a table cannot be read.
     :raises FirstlightError: when the bundle has no profile.
     """
@@ -62,10 +65,11 @@ def recorded_tables(bundle: Path, aliases: Mapping[str, str], known: Set[str] | 
             inclusive[names[node]] += total
     functions = {name: AuditFigures(counts[name], selves[name], inclusive[name]) for name in selves}
     spans = read_table(bundle, "spans")
+    left_out = {"module"} if consoles else {"module", "console"}
     found = (
         name
         for kind, name, level in spans.select("kind", "name", "level").iter_rows()
-        if kind == SpanKind.INITCALL and level != "module"
+        if kind == SpanKind.INITCALL and level not in left_out
     )
     executed = open_boot(bundle).manifest.totals.instructions
     return Tables(

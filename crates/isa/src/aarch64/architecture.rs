@@ -9,8 +9,6 @@ pub struct Aarch64;
 
 /// What the head of an uncompressed image has at its offset 0x38 (`Documentation/arch/arm64/booting.rst`).
 const IMAGE_SIGN: &[u8] = b"ARM\x64";
-/// Where the same head has the size of the image in memory.
-const IMAGE_SIZE_AT: usize = 16;
 
 // Calls: Procedure Call Standard for the Arm 64-bit Architecture, 6.
 const LINKED: Linked = Linked {
@@ -78,8 +76,7 @@ impl Isa for Aarch64 {
     }
 
     fn image_bytes(head: &[u8]) -> Option<u64> {
-        let bytes = head.get(IMAGE_SIZE_AT..IMAGE_SIZE_AT + 8)?;
-        Some(u64::from_le_bytes(bytes.try_into().ok()?)).filter(|bytes| *bytes > 0)
+        image_head::bytes(head)
     }
 }
 

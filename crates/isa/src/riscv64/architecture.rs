@@ -1,7 +1,7 @@
 //! The architecture of RISC-V with registers of 64 bits.
 
-use super::{instruction, symbols};
-use crate::{image_head, Class, Flow, Isa, Linked, RegisterFile, ThunkSection};
+use super::{instruction, symbols, userspace};
+use crate::{image_head, Class, Flow, Isa, Linked, ThunkSection, Userspace};
 
 /// The architecture of RISC-V with registers of 64 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -10,19 +10,8 @@ pub struct Riscv64;
 /// What the head of an uncompressed image has at its offset 0x38 (`Documentation/arch/riscv/boot-image-header.rst`).
 const IMAGE_SIGN: &[u8] = b"RSC\x05";
 
-// QEMU keeps the thirty-two registers side by side (`CPURISCVState.gpr`, `target/riscv/cpu.h`), and the debugger numbers them
-// alike (`target/riscv/gdbstub.c`). Calls: RISC-V ABIs Specification, "Integer Calling Convention".
 const LINKED: Linked = Linked {
-    registers: RegisterFile {
-        read: &[c"riscv_cpu_gdb_read_register"],
-        order: &[
-            0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
-            29, 30, 31,
-        ],
-        stack_pointer: 2,
-        arguments: [10, 11, 12, 13, 14, 15],
-        result: 10,
-    },
+    registers: userspace::REGISTERS,
     link: 1,
     // `__switch_to(prev, next)`, arch/riscv/kernel/entry.S.
     tasks: (10, 11),
@@ -60,6 +49,7 @@ impl Isa for Riscv64 {
     const DECOMPRESSOR: Option<u64> = None;
 
     const LINKED: Option<&'static Linked> = Some(&LINKED);
+    const USERSPACE: Option<&'static Userspace> = Some(&userspace::USERSPACE);
 
     fn flow(bytes: &[u8], address: u64) -> Flow {
         instruction::flow(bytes, address)
@@ -79,6 +69,10 @@ impl Isa for Riscv64 {
 
     fn image_entry(head: &[u8], address: u64) -> Option<u64> {
         image_head::entry::<Self>(head, address, IMAGE_SIGN, 2)
+    }
+
+    fn image_bytes(head: &[u8]) -> Option<u64> {
+        image_head::bytes(head)
     }
 }
 
@@ -100,6 +94,14 @@ mod tests {
         assert_eq!(Riscv64::image_entry(&efi, 0x8020_0000), Some(0x8020_0102));
         let plain = head([0x6f, 0x00, 0x00, 0x10, 0, 0]);
         assert_eq!(Riscv64::image_entry(&plain, 0x8020_0000), Some(0x8020_0100));
+    }
+
+    #[test]
+    fn the_head_of_an_image_shows_its_size() {
+        let mut image = head([0x6f, 0x00, 0x00, 0x10, 0, 0]);
+        assert_eq!(Riscv64::image_bytes(&image), None);
+        image[16..24].copy_from_slice(&0x1e6_c000_u64.to_le_bytes());
+        assert_eq!(Riscv64::image_bytes(&image), Some(0x1e6_c000));
     }
 
     #[test]

@@ -8,6 +8,8 @@ pub(crate) mod guest;
 mod instruction;
 #[cfg(feature = "decode")]
 mod symbols;
+#[cfg(feature = "decode")]
+mod userspace;
 
 #[cfg(feature = "decode")]
 pub use architecture::Riscv64;

@@ -1,10 +1,12 @@
 //! What stands on a stack.
 
 use crate::text::Row;
-use crate::x86_64;
 
 /// The stack pointer of a frame that no stack pointer ends: an entry from user mode ends where user mode goes on.
 pub const FOREVER: u64 = u64::MAX;
+
+// Bits of an address in a stack: `THREAD_SIZE` is 16 KiB on every architecture that the oracle knows, and stacks are aligned to it.
+const STACK_BITS: u32 = 14;
 
 /// One function that is alive.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +20,8 @@ pub struct Frame {
     pub outermost: bool,
     /// Where it returns to, if that was read; else 0.
     pub back: u64,
+    /// An entry of the kernel that takes its place on the stack only later: the first function that it calls shows it.
+    pub settles: bool,
 }
 
 /// What runs one after another on one task, between interrupts: its own clock stands still while others run.
@@ -31,7 +35,7 @@ pub struct Path {
 
 /// Which stack an address lies on; the end of a stack belongs to it.
 pub fn stack(sp: u64) -> u64 {
-    sp.wrapping_sub(1) >> x86_64::STACK_BITS
+    sp.wrapping_sub(1) >> STACK_BITS
 }
 
 /// Whether two addresses lie on one stack.

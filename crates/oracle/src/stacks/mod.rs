@@ -2,7 +2,8 @@
 //!
 //! A frame is a function and the stack pointer at its first instruction. It is alive while the stack pointer is at or
 //! below its own: a function that returned has left the word above. So calls, returns, unwinds and longjmps are one case,
-//! and none of them is looked at. `docs/design/oracle.md` states the rules.
+//! and none of them is looked at. Where a call leaves nothing on the stack, its return leaves the stack pointer as it was: there a
+//! frame ends too where control is at the address that its link register had. `docs/design/oracle.md` states the rules.
 
 mod frame;
 #[cfg(test)]
@@ -27,6 +28,8 @@ pub enum Place {
     Start(Row, Kind),
     /// In a stub in front of an entry.
     Stub,
+    /// In firmware that goes on below the kernel: it belongs to whatever runs, and has a stack of its own.
+    Firmware,
     /// In what belongs to whatever runs.
     Part,
     /// In code without a symbol outside of the image.
@@ -40,6 +43,8 @@ pub struct State {
     pub address: u64,
     /// The stack pointer.
     pub sp: u64,
+    /// What the link register has; none where there is no such register.
+    pub link: Option<u64>,
     /// Instructions executed before this block.
     pub now: u64,
     /// How many of these belong to whatever ran.
@@ -54,9 +59,10 @@ pub struct State {
 }
 
 impl State {
-    /// The address behind the call that led here, when the word at the stack pointer is that.
+    /// The address behind the call that led here, when the link register, or the word at the stack pointer, is that.
     fn called(&self, word: &dyn Fn(u64) -> Option<u64>) -> Option<u64> {
-        word(self.sp).filter(|word| *word == self.last_end || *word == self.last_call)
+        let back = self.link.or_else(|| word(self.sp));
+        back.filter(|back| *back == self.last_end || *back == self.last_call)
     }
 }
 
@@ -101,7 +107,15 @@ struct Task {
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     sp: u64,
+    link: Option<u64>,
     since: u64,
+}
+
+impl Waiting {
+    /// The state at its beginning.
+    fn at(self, state: State) -> State {
+        State { sp: self.sp, link: self.link, now: self.since, ..state }
+    }
 }
 
 /// The stacks of a boot under way.
@@ -120,6 +134,7 @@ pub struct Stacks {
     since: u64,
     floating: u64,
     in_user: bool,
+    floating_outside: u64,
     stub: Option<u64>,
     waiting: Option<Waiting>,
     was_part: bool,
@@ -142,6 +157,7 @@ impl Stacks {
             since: 0,
             floating: 0,
             in_user: true,
+            floating_outside: 0,
             stub: None,
             waiting: None,
             was_part: false,
@@ -159,6 +175,7 @@ impl Stacks {
         }
         match place {
             Place::Outside => return self.outside(state.now),
+            Place::Firmware => return,
             Place::Stub => {
                 self.stub.get_or_insert(state.now);
                 return;
@@ -171,17 +188,17 @@ impl Stacks {
         self.in_user = false;
         self.look_for_switch(state);
         self.settle_waiting(place, state);
-        self.pop(state.sp, state.now);
+        self.pop(state);
         match place {
             Place::Start(row, Kind::Label) => {
                 if let Some(back) = state.called(word) {
-                    self.start(row, state.sp, state.now);
+                    self.start(row, state);
                     if let Some(top) = self.task.frames.last_mut() {
                         top.back = back;
                     }
                 }
             }
-            Place::Start(row, _) => self.start(row, state.sp, state.now),
+            Place::Start(row, _) => self.start(row, state),
             Place::Nameless => self.nameless(state, word),
             Place::Inside(row) => {
                 let top = self.top();
@@ -196,18 +213,20 @@ impl Stacks {
     }
 
     /// A function's first instruction in the middle of a block, which was run into.
-    pub fn inside(&mut self, row: Row, sp: u64, now: u64, floating: u64) {
-        self.share_floating(floating);
+    pub fn inside(&mut self, row: Row, state: State) {
+        self.share_floating(state.floating);
         if let Some((top, visited, since)) = self.visiting.take() {
-            *self.elsewhere.entry((top, visited)).or_default() += now - since;
+            *self.elsewhere.entry((top, visited)).or_default() += state.now - since;
         }
-        self.pop(sp, now);
-        self.start(row, sp, now);
+        self.pop(state);
+        self.start(row, state);
     }
 
     fn share_floating(&mut self, floating: u64) {
         let passed = floating - std::mem::replace(&mut self.floating, floating);
-        if passed > 0 {
+        if passed > 0 && self.in_user {
+            self.floating_outside += passed;
+        } else if passed > 0 {
             let top = self.top();
             self.found[top as usize].floating += passed;
         }
@@ -258,13 +277,14 @@ impl Stacks {
     }
 
     #[inline]
-    fn pop(&mut self, sp: u64, now: u64) {
+    fn pop(&mut self, state: State) {
+        let sp = state.sp;
         let mut keep = self.task.frames.len();
         while let Some(frame) = keep.checked_sub(1).map(|last| &self.task.frames[last]) {
             let gone = if frame.sp == FOREVER {
                 false
             } else if same_stack(frame.sp, sp) {
-                frame.sp < sp
+                frame.sp < sp || (state.link.is_some() && frame.sp == sp && frame.back == state.address)
             } else {
                 // Another stack was left for good when control is back on one further down.
                 self.task.frames[..keep - 1].iter().rev().any(|below| below.sp != FOREVER && same_stack(below.sp, sp))
@@ -275,18 +295,19 @@ impl Stacks {
             keep -= 1;
         }
         if keep < self.task.frames.len() {
-            self.drop_to(keep, now);
+            self.drop_to(keep, state.now);
         }
     }
 
     // Code of the entry section may return with its stack pointer lower than it was called with (`error_entry`).
     fn returned(&mut self, state: State) {
-        if self.task.frames.last().is_some_and(|top| top.back == state.address) {
+        if state.link.is_none() && self.task.frames.last().is_some_and(|top| top.back == state.address) {
             self.drop_to(self.task.frames.len() - 1, state.now);
         }
     }
 
-    fn start(&mut self, row: Row, sp: u64, now: u64) {
+    fn start(&mut self, row: Row, state: State) {
+        let State { sp, now, link, .. } = state;
         let base = self.task.paths.last().map_or(0, |path| path.base);
         if let Some(top) = self.task.frames[base..].last().filter(|top| top.sp == sp) {
             if top.row == row {
@@ -296,7 +317,7 @@ impl Stacks {
             self.happened.tail_calls += 1;
             self.collapse(row, sp, now);
         }
-        self.push(row, sp, now);
+        self.push(row, sp, link, now);
     }
 
     // Frames that one another jumped to for hundreds of times, all at one stack address, go back to the first of this row.
@@ -312,21 +333,24 @@ impl Stacks {
         }
     }
 
-    fn push(&mut self, row: Row, sp: u64, now: u64) {
+    fn push(&mut self, row: Row, sp: u64, link: Option<u64>, now: u64) {
         let caller = self.top();
+        if let Some(entry) = self.task.frames.last_mut().filter(|top| top.settles) {
+            (entry.sp, entry.settles) = (sp, false);
+        }
         *self.edges.entry((caller, row)).or_default() += 1;
         self.found[row as usize].entries += 1;
         let base = self.task.paths.last().map_or(0, |path| path.base);
         let outermost = !self.task.frames[base..].iter().any(|frame| frame.row == row);
         let started = self.clock(now);
-        self.task.frames.push(Frame { row, sp, started, outermost, back: 0 });
+        self.task.frames.push(Frame { row, sp, started, outermost, back: link.unwrap_or(0), settles: false });
         self.happened.deepest = self.happened.deepest.max(self.task.frames.len() as u64);
     }
 
     fn enter_kernel(&mut self, row: Row, kind: Kind, state: State) {
         let now = self.stub.take().unwrap_or(state.now);
         if let Some(waiting) = self.waiting.take() {
-            self.start(self.nameless, waiting.sp, waiting.since);
+            self.start(self.nameless, waiting.at(state));
         }
         self.happened.kernel_entries += 1;
         let from_user = std::mem::replace(&mut self.in_user, false) || state.from_user || kind == Kind::Syscall;
@@ -337,14 +361,19 @@ impl Stacks {
             self.suspend(now);
             self.task.paths.push(Path { base: self.task.frames.len(), ran: 0 });
         } else {
-            self.pop(state.sp, now);
+            self.pop(State { now, ..state });
         }
-        self.push(row, if from_user { FOREVER } else { state.sp }, now);
+        // With a link register, the processor has left nothing on the stack: the entry's own code does.
+        let settles = !from_user && state.link.is_some();
+        self.push(row, if from_user || settles { FOREVER } else { state.sp }, None, now);
+        if let Some(top) = self.task.frames.last_mut() {
+            top.settles = settles;
+        }
         // What the stub did belongs to the entry.
         self.share_floating(state.floating);
     }
 
-    // Only `__switch_to_asm` goes on to another task's stack.
+    // Only the switch goes on to another task's stack.
     fn look_for_switch(&mut self, state: State) {
         let Some(top) = self.task.frames.last() else { return };
         if Some(top.row) != self.switch || same_stack(top.sp, state.sp) {
@@ -370,7 +399,7 @@ impl Stacks {
         let top = self.top();
         let called = state.called(word).is_some();
         if called || (top != self.nameless && !self.was_part && self.at_top(state.sp)) {
-            self.waiting = Some(Waiting { sp: state.sp, since: state.now });
+            self.waiting = Some(Waiting { sp: state.sp, link: state.link, since: state.now });
         }
     }
 
@@ -383,7 +412,7 @@ impl Stacks {
         let Some(waiting) = self.waiting.take() else { return };
         let passed_on = matches!(place, Place::Start(..)) && state.sp == waiting.sp;
         if !passed_on {
-            self.start(self.nameless, waiting.sp, waiting.since);
+            self.start(self.nameless, waiting.at(state));
         }
     }
 
@@ -411,6 +440,11 @@ impl Stacks {
     /// Instructions executed in a row (second) while another's frame (first) was on top.
     pub fn elsewhere(&self) -> &FxHashMap<(Row, Row), u64> {
         &self.elsewhere
+    }
+
+    /// Instructions of firmware executed before the kernel, and in user mode.
+    pub fn floating_outside(&self) -> u64 {
+        self.floating_outside
     }
 
     /// What happened beside calls.

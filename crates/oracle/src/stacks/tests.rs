@@ -26,13 +26,14 @@ struct Boot {
     last_end: u64,
     last_call: u64,
     word: Option<u64>,
+    link: Option<u64>,
     from_user: bool,
 }
 
 impl Boot {
     fn new() -> Self {
         let stacks = Stacks::new(12, ROOT, NAMELESS, Some(SWITCH));
-        Self { stacks, now: 0, floating: 0, last_end: 0, last_call: 0, word: None, from_user: false }
+        Self { stacks, now: 0, floating: 0, last_end: 0, last_call: 0, word: None, link: None, from_user: false }
     }
 
     // A block of `length` instructions begins with this stack pointer.
@@ -46,9 +47,11 @@ impl Boot {
         let (last_end, last_call) = (self.last_end, self.last_call);
         let word = self.word.take();
         let from_user = std::mem::take(&mut self.from_user);
-        self.stacks.block(place, State { address, sp, now, floating, last_end, last_call, from_user }, &|_| word);
+        let link = self.link;
+        let state = State { address, sp, link, now, floating, last_end, last_call, from_user };
+        self.stacks.block(place, state, &|_| word);
         self.now += length;
-        self.floating += if matches!(place, Place::Part | Place::Stub) { length } else { 0 };
+        self.floating += if matches!(place, Place::Part | Place::Stub | Place::Firmware) { length } else { 0 };
         self.last_end = address + length;
         if place != Place::Part {
             self.last_call = self.last_end;
@@ -317,7 +320,130 @@ fn a_function_entered_in_its_middle_is_told_as_evidence() {
 fn a_function_that_is_run_into_begins_in_the_middle_of_a_block() {
     let mut boot = Boot::new();
     boot.enter(A, TASK - 8, 10);
-    boot.stacks.inside(B, TASK - 8, 7, 0);
+    let state = State {
+        address: 0,
+        sp: TASK - 8,
+        link: None,
+        now: 7,
+        floating: 0,
+        last_end: 0,
+        last_call: 0,
+        from_user: false,
+    };
+    boot.stacks.inside(B, state);
     let stacks = boot.end();
     assert_eq!((edge(stacks, A, B), total(stacks, B), total(stacks, A)), (1, 3, 10));
+}
+
+// Architectures with a link register: a call leaves the stack pointer as it is, and the register has the address behind it.
+mod linked {
+    use super::*;
+
+    impl Boot {
+        // A call to a first instruction from the end of the block before.
+        fn call(&mut self, row: Row, sp: u64, length: u64) -> u64 {
+            let back = self.last_end;
+            self.link = Some(back);
+            self.block_at(back + 0x1000, Place::Start(row, Kind::Function), sp, length);
+            back
+        }
+
+        fn at(&mut self, address: u64, row: Row, sp: u64, length: u64) -> &mut Self {
+            self.block_at(address, Place::Inside(row), sp, length)
+        }
+    }
+
+    fn linked() -> Boot {
+        let mut boot = Boot::new();
+        boot.link = Some(0x10);
+        boot
+    }
+
+    #[test]
+    fn a_function_has_returned_where_control_is_behind_its_call_with_its_stack_pointer() {
+        let mut boot = linked();
+        boot.enter(A, TASK, 10);
+        let behind = boot.call(B, TASK - 32, 5);
+        boot.at(behind, A, TASK - 32, 3);
+        let behind = boot.call(B, TASK - 32, 5);
+        boot.at(behind, A, TASK - 32, 2);
+        let stacks = boot.end();
+        assert_eq!((edge(stacks, ROOT, A), edge(stacks, A, B), edge(stacks, B, B)), (1, 2, 0));
+        assert_eq!((total(stacks, A), total(stacks, B)), (25, 10));
+        assert_eq!(stacks.found()[B as usize].again, 0);
+    }
+
+    #[test]
+    fn a_jump_in_tail_position_ends_with_what_jumped() {
+        let mut boot = linked();
+        boot.enter(A, TASK, 1);
+        let behind = boot.call(B, TASK - 32, 2);
+        boot.block_at(0x9000, Place::Start(C, Kind::Function), TASK - 32, 4);
+        boot.at(behind, A, TASK - 32, 8);
+        let stacks = boot.end();
+        assert_eq!((edge(stacks, A, B), edge(stacks, B, C)), (1, 1));
+        assert_eq!((total(stacks, A), total(stacks, B), total(stacks, C)), (15, 6, 4));
+    }
+
+    #[test]
+    fn the_inner_call_of_a_recursion_does_not_end_where_the_outer_one_goes_on() {
+        let mut boot = linked();
+        boot.enter(A, TASK, 1);
+        let behind = boot.call(B, TASK - 32, 1);
+        // The same place of `B` calls `B` once more, and that calls `C`.
+        boot.block_at(0x5000, Place::Inside(B), TASK - 64, 1);
+        let inner = boot.call(B, TASK - 64, 1);
+        boot.block_at(inner - 1, Place::Inside(B), TASK - 96, 1);
+        let leaf = boot.call(C, TASK - 96, 1);
+        assert_eq!(leaf, inner);
+        boot.at(leaf, B, TASK - 96, 1).at(inner, B, TASK - 64, 1).at(behind, A, TASK - 32, 1);
+        let stacks = boot.end();
+        assert_eq!((edge(stacks, A, B), edge(stacks, B, B), edge(stacks, B, C)), (1, 1, 1));
+        assert_eq!((total(stacks, B), total(stacks, C), total(stacks, A)), (7, 1, 9));
+    }
+
+    #[test]
+    fn an_entry_from_the_kernel_ends_where_the_stack_pointer_is_above_its_first_call() {
+        let mut boot = linked();
+        boot.enter(A, TASK, 10);
+        // Its first blocks have the stack pointer of what was interrupted; then it makes room for the registers.
+        boot.entry(FAULT, Kind::Exception, TASK - 32, 3).inside(FAULT, TASK - 32, 2);
+        let behind = boot.call(B, TASK - 400, 5);
+        boot.at(behind, FAULT, TASK - 400, 4).at(0x7000, A, TASK - 32, 6);
+        let stacks = boot.end();
+        assert_eq!((edge(stacks, A, FAULT), edge(stacks, FAULT, B)), (1, 1));
+        assert_eq!((total(stacks, FAULT), total(stacks, A)), (14, 30));
+    }
+
+    #[test]
+    fn a_task_goes_on_behind_the_call_of_the_switch_that_it_was_left_in() {
+        let mut boot = linked();
+        boot.enter(A, TASK, 1);
+        let behind = boot.call(SWITCH, TASK - 32, 2);
+        boot.block_at(0xa000, Place::Start(CHILD, Kind::Function), OTHER_TASK, 4);
+        let other = boot.call(SWITCH, OTHER_TASK - 32, 8);
+        boot.at(behind, A, TASK - 32, 16);
+        let again = boot.call(SWITCH, TASK - 32, 2);
+        boot.at(other, CHILD, OTHER_TASK - 32, 32);
+        let _ = again;
+        let stacks = boot.end();
+        assert_eq!(stacks.happened().switches, 3);
+        assert_eq!((edge(stacks, ROOT, CHILD), edge(stacks, A, SWITCH), edge(stacks, CHILD, SWITCH)), (1, 2, 1));
+        assert_eq!((total(stacks, A), total(stacks, CHILD)), (21, 44));
+    }
+
+    #[test]
+    fn firmware_belongs_to_what_runs_whatever_its_stack_is() {
+        let mut boot = linked();
+        boot.block(Place::Firmware, 0x8004_0000, 100).enter(A, TASK, 10);
+        boot.block(Place::Firmware, 0x8004_0000, 7)
+            .inside(A, TASK - 32, 5)
+            .user(1)
+            .block(Place::Firmware, 0, 3)
+            .user(1);
+        let stacks = boot.end();
+        assert_eq!(stacks.found()[A as usize].floating, 7);
+        assert_eq!(total(stacks, A), 22);
+        assert_eq!(stacks.floating_outside(), 103);
+    }
 }

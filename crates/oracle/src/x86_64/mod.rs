@@ -4,39 +4,55 @@
 
 mod straight;
 
-pub use straight::{is_whole, moves_stack_pointer};
-
+use crate::architecture::{Architecture, ConsoleCode, Image, Raised, Registers};
 use crate::kind::Kind;
-use std::ffi::c_int;
 use std::ops::{Range, RangeInclusive};
 
+/// The x86_64 architecture.
+pub static ARCHITECTURE: Architecture = Architecture {
+    target: "x86_64",
+    // `__START_KERNEL_map`.
+    image: Image::Offset(0xffff_ffff_8000_0000),
+    // In kernels without this symbol, at its beginning.
+    image_entry: &["startup_64"],
+    has_firmware: false,
+    entry_code: ("__entry_text_start", "__entry_text_end"),
+    padding: &["__pfx_", "__cfi_"],
+    switch: SWITCH,
+    // arch/x86/lib/retpoline.S.
+    thunks: &["__x86_indirect_thunk", "__x86_return_thunk"],
+    // The no-operation `0f 1f 84 00` with this displacement.
+    ready: &[0x0f, 0x1f, 0x84, 0x00, 0x01, 0x00, 0x46, 0x4c],
+    // QEMU's order of the first eight registers (target/i386/gdbstub.c).
+    registers: Registers {
+        read: c"x86_cpu_gdb_read_register",
+        order: &[0, 2, 3, 1, 7, 6, 4, 5],
+        stack_pointer: STACK_POINTER,
+        argument: 7,
+        link: None,
+    },
+    // `out` of one byte to the port in `dx`.
+    console: ConsoleCode::Instruction(&[0xee]),
+    fault_handlers: &[],
+    is_kernel: |address| address >= KERNEL_HALF && !VSYSCALL.contains(&address),
+    stub_or_entry,
+    entry,
+    is_thunk,
+    is_whole: straight::is_whole,
+    moves_stack_pointer: straight::moves_stack_pointer,
+    is_from_user: |_, _| false,
+    raised: |entry, look| {
+        let sp = look.register(STACK_POINTER);
+        raised(entry, |place| look.word(sp.wrapping_add(place * 8)))
+    },
+};
+
 /// The lowest address of the kernel's half.
-pub const KERNEL_HALF: u64 = 0xffff_8000_0000_0000;
+const KERNEL_HALF: u64 = 0xffff_8000_0000_0000;
 /// User code in the kernel's half of the addresses.
 const VSYSCALL: Range<u64> = 0xffff_ffff_ff60_0000..0xffff_ffff_ff60_1000;
-/// Where the kernel's image is mapped, less where it lies in memory (`__START_KERNEL_map`).
-pub const IMAGE_OFFSET: u64 = 0xffff_ffff_8000_0000;
-/// Where the image is entered; in kernels without this symbol, at its beginning.
-pub const IMAGE_ENTRY: &str = "startup_64";
-/// Bits of an address in a stack (`THREAD_SIZE`), to whose size stacks of tasks are aligned.
-pub const STACK_BITS: u32 = 14;
-/// The bounds of the entry code.
-pub const ENTRY_CODE: (&str, &str) = ("__entry_text_start", "__entry_text_end");
-/// How the names of padding begin.
-pub const PADDING: [&str; 2] = ["__pfx_", "__cfi_"];
-/// The switch of tasks.
-pub const SWITCH: &str = "__switch_to_asm";
-/// How the names of thunks begin that stand at both ends of their section (`arch/x86/lib/retpoline.S`).
-pub const THUNKS: [&str; 2] = ["__x86_indirect_thunk", "__x86_return_thunk"];
-/// The guest's mark *ready*, `docs/reference/formats/guest-report.md`: the no-operation `0f 1f 84 00` with this displacement.
-pub const READY: [u8; 8] = [0x0f, 0x1f, 0x84, 0x00, 0x01, 0x00, 0x46, 0x4c];
-/// `out` of one byte to the port in `dx`.
-pub const OUT: [u8; 1] = [0xee];
-
-/// GDB's numbers of the registers in the order in which QEMU keeps them (`target/i386/gdbstub.c`).
-pub const GDB_ORDER: [c_int; 8] = [0, 2, 3, 1, 7, 6, 4, 5];
-/// The stack pointer's place in that order.
-pub const STACK_POINTER: usize = 4;
+const SWITCH: &str = "__switch_to_asm";
+const STACK_POINTER: usize = 4;
 
 // Of a page fault's error code: the instruction itself could not be fetched, so it was not counted.
 const FETCHING: u64 = 0x10;
@@ -56,13 +72,8 @@ const WITH_ERROR_CODE: [&str; 8] = [
 ];
 const EARLY_EXCEPTION: &str = "early_idt_handler_common";
 
-/// Whether code at this address is the kernel's, once it has mapped itself.
-pub fn is_kernel(address: u64) -> bool {
-    address >= KERNEL_HALF && !VSYSCALL.contains(&address)
-}
-
-/// What entry code is that stands among thunks or has a name of its own.
-pub fn stub_or_entry(name: &str) -> Option<Kind> {
+// What entry code is that stands among thunks or has a name of its own.
+fn stub_or_entry(name: &str) -> Option<Kind> {
     match name {
         SWITCH => Some(Kind::Switch),
         "irq_entries_start" | "spurious_entries_start" | "early_idt_handler_array" => Some(Kind::Stub),
@@ -74,8 +85,8 @@ pub fn stub_or_entry(name: &str) -> Option<Kind> {
     }
 }
 
-/// What other entry code is.
-pub fn entry(name: &str) -> Option<Kind> {
+// What other entry code is.
+fn entry(name: &str) -> Option<Kind> {
     match name {
         "entry_SYSCALL_64" | "entry_SYSCALL_compat" | "entry_SYSENTER_compat" | "entry_INT80_compat" => {
             Some(Kind::Syscall)
@@ -87,8 +98,8 @@ pub fn entry(name: &str) -> Option<Kind> {
     }
 }
 
-/// Whether a name is that of a thunk that a linker script or an alignment puts elsewhere.
-pub fn is_thunk(name: &str) -> bool {
+// Whether a name is that of a thunk that a linker script or an alignment puts elsewhere.
+fn is_thunk(name: &str) -> bool {
     name == "__ret"
         || ["__x86_indirect_", "__x86_return_", "srso_", "retbleed_return", "retbleed_untrain", "zen_untrain_ret"]
             .iter()
@@ -96,21 +107,10 @@ pub fn is_thunk(name: &str) -> bool {
         || ["its_return_thunk", "call_depth_return_thunk", "entry_untrain_ret", "warn_thunk_thunk"].contains(&name)
 }
 
-/// What the processor's frame says at the entry of an exception.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Raised {
-    /// It came from user mode.
-    pub from_user: bool,
-    /// The address of the instruction that raised it.
-    pub from: u64,
-    /// That instruction was counted, and will be again when it is done again.
-    pub again: bool,
-}
-
-/// Reads the processor's frame at the first instruction of an exception's entry.
-///
-/// `word` gives a word of the stack, by its place from the stack pointer on.
-pub fn raised(entry: &str, word: impl Fn(u64) -> u64) -> Raised {
+// Reads the processor's frame at the first instruction of an exception's entry.
+//
+// `word` gives a word of the stack, by its place from the stack pointer on.
+fn raised(entry: &str, word: impl Fn(u64) -> u64) -> Raised {
     let frame = match entry {
         EARLY_EXCEPTION => 2,
         _ => u64::from(WITH_ERROR_CODE.contains(&entry)),

@@ -143,6 +143,14 @@ impl<I: Isa> Tracker<I> {
         }
     }
 
+    /// A block of code without a symbol, behind a call, is about to be executed: by the return from that call if the frame on top says so.
+    /// That code calls parts of its own, too, which have no frames.
+    pub fn returned_nameless(&mut self, link: Link, now: u64) {
+        if self.current.stack.frames.last().is_some_and(|top| top.key() == link.key() && top.role == Role::Call) {
+            self.returned_linked(link, UNKNOWN, now);
+        }
+    }
+
     fn returned_elsewhere(&mut self, key: Key, site: FunctionId, now: u64) {
         let Some(top) = self.current.stack.frames.last().copied() else { return };
         if let Some(index) = self.current.stack.holding(key) {

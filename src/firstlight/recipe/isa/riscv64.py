@@ -56,7 +56,6 @@ RISCV64 = Architecture(
     distribution_release="trixie",
     # `create_fdt` of QEMU's hw/riscv/virt.c takes a tree as it is.
     tree_gets_memory=False,
-    has_arguments=False,
     has_root_images=False,
     has_kernel_roots=False,
 )
