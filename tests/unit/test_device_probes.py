@@ -150,6 +150,5 @@ def test_what_excludes_devices(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="`--devices` excludes `--cpus`"):
         check_processors(RecordOptions(tmp_path / "a.boot", devices=True, cpus=2), DEFAULT)
     options = RecordOptions(tmp_path / "a.boot", devices=True)
-    check_choices(options, architecture_of("aarch64"))
-    with pytest.raises(UsageError, match="is not for a guest of riscv64"):
-        check_choices(options, architecture_of("riscv64"))
+    for name in ("aarch64", "riscv64"):
+        check_choices(options, architecture_of(name))

@@ -4,7 +4,6 @@
 //! there are two (`docs/design/oracle.md`).
 
 use crate::kind::Kind;
-use crate::{aarch64, riscv64, x86_64};
 use std::ffi::{c_int, CStr};
 
 /// How an architecture's kernel is laid out, entered and left.
@@ -108,11 +107,4 @@ pub struct Raised {
 impl Raised {
     /// Nothing that was counted is done again.
     pub const NOTHING: Self = Self { from_user: false, from: 0, again: false };
-}
-
-/// The architecture that QEMU calls by this name.
-pub fn by_target(target: &str) -> Option<&'static Architecture> {
-    [&x86_64::ARCHITECTURE, &aarch64::ARCHITECTURE, &riscv64::ARCHITECTURE]
-        .into_iter()
-        .find(|each| each.target == target)
 }

@@ -4,7 +4,8 @@
 #![allow(unsafe_code)]
 #![allow(clippy::missing_transmute_annotations, reason = "the type stands where each function is kept")]
 
-use crate::architecture::{self, Architecture};
+use crate::architecture::Architecture;
+use crate::architectures::by_target;
 use crate::config::ConfigError;
 use crate::session::{self, Processor, Session, Shown};
 use crate::text::Row;
@@ -165,7 +166,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     let installed = firstlight_qemu::config(&arguments).map_err(ConfigError::from).and_then(|config| {
         // SAFETY: the caller's promise.
         let target = unsafe { firstlight_qemu::target(info) };
-        let architecture = architecture::by_target(&target).ok_or(ConfigError::Architecture(target))?;
+        let architecture = by_target(&target).ok_or(ConfigError::Architecture(target))?;
         let session = Session::new(config, architecture)?;
         let qemu = Qemu::load(session.counters(), architecture).map_err(ConfigError::Missing)?;
         qemu.interface.register_translation(id, translated);

@@ -8,6 +8,7 @@
 
 mod aarch64;
 pub mod architecture;
+pub mod architectures;
 pub mod config;
 pub mod console;
 mod ffi;

@@ -289,7 +289,7 @@ fn initcall(symbol: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::architecture::by_target;
+    use crate::architectures::by_target;
 
     const TEXT: &str = "\
 ffffffff81000000 T _text

@@ -26,8 +26,8 @@ _POWER_OFF_CPU_S = 1.0
 Time of the processor, not of a clock: a loaded machine is no reason to end a guest too early."""
 _POWER_OFF_AT_MOST_S = 20.0
 QUIET_S = 1.0
-"""A panicked guest is left so long after its last console byte, for the lines that follow the panic. Where it computes, as panicked
-kernels do, that is time of the processor: a loaded machine is no reason to cut its last lines."""
+"""A panicked guest is left so long after its last console byte, for the lines that follow the panic. Where it computes,
+as panicked kernels do, that is time of the processor: a loaded machine is no reason to cut its last lines."""
 _IDLE_S = 5.0
 """One that does not compute is left so long."""
 QUIET_AT_MOST_S = 15.0
@@ -35,7 +35,7 @@ QUIET_AT_MOST_S = 15.0
 _LINE_S = 2.0
 """A prompt such as `login: ` never ends its line: a guest is left so long to end it."""
 _LINE_CPU_S = 0.25
-"""What QEMU has to have computed meanwhile without a byte for the console: a loaded machine is no reason to cut a line."""
+"""What QEMU has to have computed meanwhile without a byte for the console: a loaded machine is no reason to cut it."""
 _LINE_AT_MOST_S = 10.0
 
 
@@ -81,8 +81,8 @@ def run(
 ) -> Outcome:
     """Run QEMU until the boot came up, failed or took too long; no process is left, whatever happens.
 
-    A guest without a report is ended when it is ready, at an instant that depends on the host. Its console ends with the line that
-    meant ready, so that it is the same each time.
+    A guest without a report is ended when it is ready, at an instant that depends on the host. Its console ends with
+    the line that meant ready, so that it is the same each time.
 
     :raises LabError: when QEMU refused to start at all: there is no boot to speak of.
     :raises KeyboardInterrupt: when the user interrupts; QEMU is gone by then.

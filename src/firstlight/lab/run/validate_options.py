@@ -110,9 +110,6 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
     if not architecture.has_kernel_roots and options.root_as is not None:
         hint = "take a root file system: `--rootfs`" if architecture.has_root_images else "use an initramfs: `--initrd`"
         raise UsageError(f"{guest} cannot be booted with `--root-as`", hint=hint)
-    if options.devices and not architecture.has_arguments:
-        hint = "leave it out, and use `--append initcall_debug`: the kernel then logs every probe"
-        raise UsageError(f"`--devices` is not for {guest}: the plugin reads no arguments of functions", hint=hint)
     if options.dtb is not None and not architecture.has_device_tree:
         hint = "leave it out, or boot another kernel: `--arch arm64`, `--arch riscv64` or `--arch armhf`"
         raise UsageError(

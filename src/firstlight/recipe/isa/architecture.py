@@ -196,8 +196,6 @@ class Architecture:
     """Whether its machine describes itself by a device tree, which a file of the user can replace."""
     tree_gets_memory: bool = True
     """Whether QEMU writes the machine's memory into such a file."""
-    has_arguments: bool = True
-    """Whether the plugin reads the arguments of its kernel's functions."""
     memory_start: int | None = None
     """Where memory begins, on a machine that shows persistent memory by its device tree alone.
 
