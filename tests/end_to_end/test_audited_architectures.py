@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from answers import answer
-from firstlight.audit.boot import COUNT_TOLERANCE
 from firstlight.cli.main import run
 from firstlight.lab.run.record import record
 from firstlight.recipe.isa import architecture_of
@@ -30,8 +29,6 @@ def test_the_second_observer_sees_the_same_boot_and_agrees(tmp_path: Path, name:
     bundle = record(RecordOptions(tmp_path / "a.boot", arch=architecture.distribution_name, qemu=qemu))
     code, said = answer("audit", str(bundle))
     assert (code, said["reached"]) == (0, True), said["shares"]
-    counted = said["instructions"]
-    assert abs(int(counted["recorded"]) - int(counted["observed"])) <= COUNT_TOLERANCE
     shares = {measure: share["share"] for measure, share in said["shares"].items()}
     assert shares["counts"] == shares["initcalls"] == 1.0
     assert shares["self"] > 0.99999

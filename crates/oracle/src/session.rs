@@ -106,6 +106,7 @@ pub struct Session {
     // Names begin so of the functions of these rows that may write to the console.
     console_rows: Vec<bool>,
     in_kernel: bool,
+    before_kernel: u64,
     high: bool,
     // How far above the memory it lies in the image is mapped, once that is known, and where its head lies.
     offset: Option<u64>,
@@ -161,6 +162,7 @@ impl Session {
             frozen: false,
             architecture,
             in_kernel: false,
+            before_kernel: 0,
             high: false,
             last_end: 0,
             last_call: 0,
@@ -197,7 +199,11 @@ impl Session {
         self.high |= is_high;
         self.find_image(address, processor);
         let entered = self.offset.is_some_and(|offset| address == self.text.entered_at().wrapping_sub(offset));
-        self.in_kernel |= entered || is_high;
+        if !self.in_kernel && (entered || is_high) {
+            self.in_kernel = true;
+            // A block is translated between two others, when all counters are up to date.
+            self.before_kernel = processor.count(self.executed());
+        }
         // Before it maps itself high, the kernel runs where it lies; later a few instructions that change its map.
         let offset = if is_high { 0 } else { self.offset.unwrap_or(0) };
         let low = !is_high && self.in_kernel && self.offset.is_some() && self.is_low_kernel(address, processor);
@@ -476,7 +482,7 @@ impl Session {
         };
         let by_address = |row: Row| processor.count(row as usize).saturating_sub(self.faulted[row as usize]);
         let tables = Tables::of(&self.text, &self.stacks, &self.initcalls, by_address, self.checks, state, executed)
-            .with_outside(of(FIRMWARE), of(USER) + self.stacks.floating_outside());
+            .with_outside(self.before_kernel, of(FIRMWARE), of(USER) + self.stacks.floating_outside());
         match tables.write(&self.config.output) {
             Ok(()) => self.report(state, ""),
             Err(error) => self.report("error", &error),

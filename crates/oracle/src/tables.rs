@@ -60,6 +60,7 @@ pub struct Tables<'a> {
     version: u32,
     state: &'a str,
     executed: u64,
+    before_kernel: u64,
     firmware: u64,
     user: u64,
     checks: Checks,
@@ -113,6 +114,7 @@ impl<'a> Tables<'a> {
             version: 1,
             state,
             executed,
+            before_kernel: 0,
             firmware: 0,
             user: 0,
             checks,
@@ -126,10 +128,10 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Adds what was executed outside of the kernel.
+    /// Adds what was executed before the kernel and outside of it.
     #[must_use]
-    pub fn with_outside(mut self, firmware: u64, user: u64) -> Self {
-        (self.firmware, self.user) = (firmware, user);
+    pub fn with_outside(mut self, before_kernel: u64, firmware: u64, user: u64) -> Self {
+        (self.before_kernel, self.firmware, self.user) = (before_kernel, firmware, user);
         self
     }
 

@@ -68,6 +68,7 @@ def observation(data: dict[str, Any]) -> Observation:
             edges=dict(edges),
             initcalls=frozenset(name for name, _ in data["initcalls"]),
             user_instructions=data.get("user", 0),
+            before_kernel=data.get("before_kernel", 0),
         ),
         evidence=Evidence(
             again={name: count for name, count in again.items() if count},

@@ -10,6 +10,7 @@ from firstlight.audit.tables import NAMELESS, ROOT, AuditFigures, Tables, folded
 from firstlight.bundle.open import open as open_boot
 from firstlight.bundle.tables import read_table
 from firstlight.errors import FirstlightError
+from firstlight.schema.marks import Mark
 from firstlight.schema.spans import SpanKind
 
 # Rows of the tree that are no functions of the kernel.
@@ -78,7 +79,18 @@ def recorded_tables(
         edges={edge: count for edge, count in edges.items() if count},
         initcalls=frozenset(aliases.get(name, name) for name in found),
         user_instructions=sum(count for count, kind in zip(own, kinds, strict=True) if kind == "user"),
+        before_kernel=_before_kernel(bundle),
     )
+
+
+def _before_kernel(bundle: Path) -> int:
+    marks = read_table(bundle, "marks")
+    counts = [
+        instructions
+        for mark, instructions in marks.select("mark", "instructions").iter_rows()
+        if mark == Mark.KERNEL_ENTRY
+    ]
+    return counts[0] or 0 if counts else 0
 
 
 def _name(function: str, module: str | None, aliases: Mapping[str, str], known: Set[str] | None) -> str:

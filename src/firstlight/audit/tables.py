@@ -36,6 +36,8 @@ class Tables:
     """The functions that ran as initcalls of the kernel itself."""
     user_instructions: int = 0
     """Executed in user mode."""
+    before_kernel: int = 0
+    """Executed before the kernel was entered."""
 
 
 @dataclass(frozen=True)
