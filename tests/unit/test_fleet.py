@@ -574,3 +574,32 @@ def test_boots_that_are_read_together_have_the_rows_that_each_has_alone(tmp_path
         together = found.spans.filter(pl.col("boot") == row["boot"]).sort("kind", "name")
         assert together.equals(alone.spans.sort("kind", "name"))
     assert not found.spans["name"].str.contains("db7").any()
+
+
+def test_one_boot_is_shown_with_all_its_parts(fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    firstlight.add_to_fleet(fleet, [make_bundle(tmp_path)], {"model": "A"})
+    row = boots_of(fleet).row(0, named=True)
+    assert run(["fleet", "boot", str(fleet), row["digest"][:8], "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["data"]
+    assert found["boot"] == row
+    assert len(found["parts"]) == spans_of(fleet).height
+    took = [part["duration_ns"] for part in found["parts"]]
+    assert took == sorted(took, reverse=True)
+    assert run(["fleet", "boot", str(fleet), row["digest"], "-n", "1"]) == 0
+    shown = capsys.readouterr().out
+    assert row["digest"] in shown
+    assert "model A" in shown
+    assert run(["fleet", "boot", str(fleet), row["digest"], "--csv"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + spans_of(fleet).height
+
+
+def test_a_boot_that_is_not_there_is_named(fleet: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    many = make_fleet(tmp_path / "many", [Group({"model": "A", "kernel": "6.1"}, 40, {})]).directory
+    for place, digest, says in (
+        (fleet, "abcd", "no boot of the fleet has the digest"),
+        (fleet, "A'B", "is no digest"),
+        (fleet, "ab", "is no digest"),
+        (many, "0000", "40 boots have digests that begin so"),
+    ):
+        assert run(["fleet", "boot", str(place), digest]) == 2
+        assert says in capsys.readouterr().err

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from firstlight.api.fleets import (
         add_to_fleet,
         ask_fleet,
+        boot_of_fleet,
         compact_fleet,
         explain_fleet,
         export_fleet,
@@ -120,6 +121,7 @@ __all__ = [
     "audit_matrix",
     "baseline_path",
     "bisect",
+    "boot_of_fleet",
     "boots_by",
     "calibrate",
     "calibrate_board",
@@ -191,8 +193,8 @@ _MODULES = {
     "firstlight.api.capture_boots": "Captured capture capture_self_test",
     "firstlight.api.check_health": "Health health",
     "firstlight.api.farms": "FarmKey boots_by farm_key farm_status tidy_farm work",
-    "firstlight.api.fleets": "add_to_fleet ask_fleet compact_fleet explain_fleet export_fleet fleet_page forget_boots "
-    "init_fleet query_fleet reproduce_initcall",
+    "firstlight.api.fleets": "add_to_fleet ask_fleet boot_of_fleet compact_fleet explain_fleet export_fleet fleet_page "
+    "forget_boots init_fleet query_fleet reproduce_initcall",
     "firstlight.api.histories": "FoundVersion anchor_history bisect",
     "firstlight.api.import_records": "import_ import_all import_batch",
     "firstlight.api.record_boards": "BoardRecording record_board",

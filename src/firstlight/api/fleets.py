@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from firstlight.fleet.ingest import Ingested
     from firstlight.fleet.layout import Fleet
     from firstlight.fleet.metrics import FleetFormat
+    from firstlight.fleet.one_boot import FleetBoot
     from firstlight.fleet.questions import Answer
     from firstlight.fleet.reproduction import SlowInitcall
 
@@ -201,6 +202,27 @@ def query_fleet(fleet: PathLike, statement: str) -> pl.DataFrame:
     from firstlight.fleet.statement import run_statement
 
     return run_statement(open_fleet(Path(fleet)), statement)
+
+
+def boot_of_fleet(fleet: PathLike, digest: str) -> FleetBoot:
+    """One boot of a fleet, with all its parts; only the files of its day are read.
+
+    :param digest: its digest or the first characters of that, as the outliers of :func:`ask_fleet` have it.
+    :returns: its row, and its parts with times in nanoseconds, the longest first.
+    :raises UsageError: when no boot has that digest, or several do.
+    :raises FirstlightError: when a file is missing or damaged.
+
+    >>> import firstlight
+    >>> fleet = firstlight.init_fleet(bundle.parent / "of-one").directory
+    >>> _ = firstlight.add_to_fleet(fleet, [bundle], {"model": "A"})
+    >>> digest = firstlight.query_fleet(fleet, "SELECT digest FROM boots")["digest"].item()
+    >>> firstlight.boot_of_fleet(fleet, digest[:12]).row["model"]
+    'A'
+    """
+    from firstlight.fleet.layout import open_fleet
+    from firstlight.fleet.one_boot import one_boot
+
+    return one_boot(open_fleet(Path(fleet)), digest)
 
 
 def explain_fleet(fleet: PathLike, *, where: str = "") -> FleetCauses:

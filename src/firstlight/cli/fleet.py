@@ -225,6 +225,37 @@ def _pair(between: str | None) -> tuple[str, str] | None:
     return old, new
 
 
+@app.command("boot")
+def boot(
+    fleet: FleetPath,
+    digest: Annotated[str, typer.Argument(metavar="DIGEST", help="The digest of a boot, or its first characters.")],
+    limit: Limit = None,
+    csv: Csv = False,
+    json: Json = False,
+) -> None:
+    """Show one boot of a fleet with its parts, the longest first.
+
+    \b
+    Examples:
+      firstlight fleet show boards/ outliers
+      firstlight fleet boot boards/ 3fa92c51
+    """
+    check_form(csv, json)
+    found = api.boot_of_fleet(fleet, digest)
+    from firstlight.render.views.fleet_boot import boot_data, boot_report, boot_table
+
+    if json:
+        print_json({"fleet": str(fleet), **boot_data(found)})
+    elif csv:
+        from firstlight.render.table_csv import table_csv
+
+        print(table_csv(boot_table(found, limit)), end="")
+    else:
+        from firstlight.render.terminal.report import print_report
+
+        print_report(boot_report(found, shown_limit(limit)))
+
+
 @app.command("sql")
 def sql(
     fleet: FleetPath,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from firstlight.bundle.manifest import Concern, Manifest
 from firstlight.bundle.reliability import unreliable_text
 from firstlight.errors import BundleError
 from firstlight.fleet.contents import manifest_digest
-from firstlight.fleet.identities import IDENTIFYING_FACTS, mask_column, serials_in
+from firstlight.fleet.identities import IDENTIFYING_FACTS, mask_column, masked, names_said, names_within, without
 from firstlight.schema.spans import SpanKind
 
 #: Columns of `boots` that every boot has; the others are attributes.
@@ -39,9 +39,17 @@ SPANS = {
 }
 #: The facts that become attributes, in order of preference; none of them names a machine.
 FACTS: dict[str, tuple[str, ...]] = {
-    "model": ("system.product", "system.model", "system.board", "cpu.model"),
-    "vendor": ("system.vendor", "system.manufacturer"),
-    "firmware": ("firmware.version",),
+    "model": (
+        "system.product",
+        "system.model",
+        "dmi.product",
+        "device_tree.model",
+        "system.board",
+        "dmi.board",
+        "cpu.model",
+    ),
+    "vendor": ("system.vendor", "system.manufacturer", "dmi.vendor"),
+    "firmware": ("firmware.version", "dmi.bios_version"),
     "kernel": ("kernel.release", "system.release"),
     "system": ("system.os",),
 }
@@ -55,6 +63,13 @@ CAUSE = "cause"
 """The kind of rows that causes of the catalogue have, named by their entries."""
 LOOKED_FOR = "[looked for]"
 """The name of the row of this kind that every boot has in which causes were looked for."""
+#: What firmware says whose maker left the field as it was, without dots.
+_EMPTY = frozenset({
+    "to be filled by oem", "default string", "system product name", "system manufacturer", "system version",
+    "not specified", "not applicable", "none", "unknown", "oem", "empty", "base board product name", "undefined",
+})  # fmt: skip
+_OF_VERSIONS = ("kernel", "system")
+"""Attributes in which a long number is a version, and names no machine."""
 _KINDS = (SpanKind.PHASE, SpanKind.INITCALL, SpanKind.PROBE, SpanKind.UNIT)
 _SPAN_COLUMNS = ("name", "start_ns", "duration_ns", "instructions")
 _LONGEST = 200
@@ -91,10 +106,11 @@ def boot_rows(
         hint = "a fleet needs boots with at least two marks"
         raise BundleError("the duration of this boot is unknown", where=str(boot.directory), hint=hint)
     facts = _facts(boot)
-    row = boot_row(digest or manifest_digest(boot.directory), boot.manifest, length_ns, facts, attributes)
+    names = None if keeps_identities else [*names_of_machine(facts), *names_said(boot.log())["said"].unique()]
+    row = boot_row(digest or manifest_digest(boot.directory), boot.manifest, length_ns, facts, attributes, names)
     spans = pl.concat([parts_of_spans(boot.spans()), _processes(boot)])
-    if not keeps_identities:
-        spans = mask_column(spans, "name", [*names_of_machine(facts), *serials_in(boot.log())["serial"].unique()])
+    if names is not None:
+        spans = mask_column(spans, "name", names)
     if finds_causes:
         spans = pl.concat([spans, _causes(boot)])
     return BootRows(row, merged(spans.with_columns(pl.lit(row["boot"], dtype=pl.Int64).alias("boot"))))
@@ -106,12 +122,18 @@ def is_length(length_ns: int) -> bool:
 
 
 def boot_row(
-    digest: str, manifest: Manifest, length_ns: int, facts: Mapping[str, str], attributes: Mapping[str, str]
+    digest: str,
+    manifest: Manifest,
+    length_ns: int,
+    facts: Mapping[str, str],
+    attributes: Mapping[str, str],
+    names: Sequence[str] | None,
 ) -> dict[str, Any]:
     """The row of a boot.
 
     :param digest: :func:`firstlight.fleet.contents.manifest_digest` of its bundle.
     :param facts: those of :data:`FACT_NAMES` that it has.
+    :param names: what names its machine; with none, all is stored as it is.
     """
     missing = "; ".join(manifest.completeness.missing) or unreliable_text(manifest, Concern.EVERYTHING)
     row = {
@@ -125,8 +147,14 @@ def boot_row(
         "missing": missing or None,
     }
     row["architecture"] = getattr(manifest.recipe, "architecture", None) or facts.get("system.architecture")
-    found = {name: next((facts[fact] for fact in known if fact in facts), None) for name, known in FACTS.items()}
-    return row | {name: None if text is None else text[:_LONGEST] for name, text in found.items()} | dict(attributes)
+    for name, known in FACTS.items():
+        said = (facts[fact][:_LONGEST].strip() for fact in known if fact in facts)
+        text = next((text for text in said if text and text.lower().replace(".", "") not in _EMPTY), None)
+        if text is not None and names is not None:
+            own = names_within(names, [text])
+            text = without(text, own) if name in _OF_VERSIONS else masked(text, own)
+        row[name] = text
+    return row | dict(attributes)
 
 
 def names_of_machine(facts: Mapping[str, str]) -> list[str]:

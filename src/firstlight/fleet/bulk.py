@@ -30,7 +30,7 @@ from firstlight.fleet.boot_rows import (
     parts_of_spans,
 )
 from firstlight.fleet.contents import manifest_digest
-from firstlight.fleet.identities import mask_column, serials_in
+from firstlight.fleet.identities import SAYS, mask_column, names_said, names_within
 from firstlight.schema.spans import SpanKind
 
 _TABLES = ("marks", "spans", "facts")
@@ -67,7 +67,7 @@ def bulk_rows(
         return nothing
     try:
         marks, spans, facts = (_read(list(heads), table) for table in _TABLES)
-        serials = pl.DataFrame() if keeps_identities else serials_in(_lines_with(list(heads), "SerialNumber: "))
+        said = pl.DataFrame() if keeps_identities else names_said(_log(list(heads)))
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # One of them is damaged, and none of these says which.
         return nothing
@@ -79,25 +79,28 @@ def bulk_rows(
         if value:
             known[file][fact] = value
     devices: dict[str, set[str]] = defaultdict(set)
-    for file, serial in () if keeps_identities else serials.select(_FILE, "serial").iter_rows():
-        devices[file].add(serial)
-    boots, numbers, names = [], {}, {}
+    for file, name in () if keeps_identities else said.select(_FILE, "said").iter_rows():
+        devices[file].add(name)
+    boots, numbers = [], {}
+    names: dict[str, list[str]] = {}
     for bundle, manifest in heads.items():
         file = str(bundle)
         promised = all(rows[table].get(file, 0) == manifest.tables[table].rows for table in _TABLES)
         if not promised or file in with_processes or not is_length(lengths.get(file, 0)):
             continue
         digest = digests.get(bundle) or manifest_digest(bundle)
-        row = boot_row(digest, manifest, lengths[file], known[file], attributes)
+        own = None if keeps_identities else [*names_of_machine(known[file]), *devices[file]]
+        row = boot_row(digest, manifest, lengths[file], known[file], attributes, own)
         boots.append(row)
         numbers[file] = row["boot"]
-        if not keeps_identities and (own := [*names_of_machine(known[file]), *devices[file]]):
-            names[file] = own
+        names[file] = own or []
     parts = parts_of_spans(spans.filter(pl.col(_FILE).is_in(list(numbers))))
     if not keeps_identities:
-        parts = mask_column(parts, "name")
+        # Most names of machines are in no name of a part of any boot.
+        there = set(names_within({name for own in names.values() for name in own}, parts["name"].unique()))
+        names = {file: some for file, own in names.items() if (some := [name for name in own if name in there])}
         parts = pl.concat([
-            parts.filter(~pl.col(_FILE).is_in(list(names))),
+            mask_column(parts.filter(~pl.col(_FILE).is_in(list(names))), "name"),
             *(mask_column(parts.filter(pl.col(_FILE) == file), "name", own) for file, own in names.items()),
         ])  # fmt: skip
     parts = parts.with_columns(pl.col(_FILE).replace_strict(numbers, return_dtype=pl.Int64).alias("boot"))
@@ -132,12 +135,11 @@ def _read(bundles: Sequence[Path], table: str) -> pl.DataFrame:
     return frames.select(*columns, bundle).collect()
 
 
-def _lines_with(bundles: Sequence[Path], text: str) -> pl.DataFrame:
-    """The lines of the logs of many bundles that have a text, with the bundle of each."""
+def _log(bundles: Sequence[Path]) -> pl.DataFrame:
+    """The lines that may name a machine of the logs of many bundles, with the bundle of each."""
     files = [str(bundle / "log.parquet") for bundle in bundles]
     frames = pl.scan_parquet(files, glob=False, hive_partitioning=False, include_file_paths=_FILE)
-    lines = frames.filter(pl.col("text").str.contains(text, literal=True))
-    return lines.select("text", pl.col(_FILE).str.strip_suffix("/log.parquet")).collect()
+    return frames.filter(SAYS).select("text", pl.col(_FILE).str.strip_suffix("/log.parquet")).collect()
 
 
 def _counts(frame: pl.DataFrame) -> dict[str, int]:

@@ -11,10 +11,10 @@ from firstlight.advise.entry import Entry
 from firstlight.advise.read import catalogue
 from firstlight.errors import UsageError
 from firstlight.fleet.analyses.joined import chosen_boots, parts_of
-from firstlight.fleet.boot_rows import BOOTS, CAUSE, LOOKED_FOR
+from firstlight.fleet.boot_rows import CAUSE, LOOKED_FOR
 from firstlight.fleet.conditions import read_conditions
 from firstlight.fleet.engine import tables_of
-from firstlight.fleet.files import read_boots
+from firstlight.fleet.files import boot_attributes
 from firstlight.fleet.layout import Fleet
 
 
@@ -51,8 +51,7 @@ def causes_of_fleet(fleet: Fleet, where: str = "") -> FleetCauses:
     :param where: conditions on attributes.
     :raises UsageError: when causes were looked for in no boot.
     """
-    boots = read_boots(fleet, fleet.listing().boots)
-    conditions = read_conditions(where, [name for name in boots.columns if name not in BOOTS]) if where else []
+    conditions = read_conditions(where, boot_attributes(fleet, fleet.listing().boots)) if where else []
     with tables_of(fleet) as tables:
         chosen = chosen_boots(tables, conditions)
         number = tables.rows(chosen.aggregate(boots=_.count()))["boots"].item()

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from firstlight.fleet.analyses.joined import chosen_boots
-from firstlight.fleet.boot_rows import BOOTS
 from firstlight.fleet.conditions import read_conditions
 from firstlight.fleet.engine import tables_of
-from firstlight.fleet.files import read_boots
+from firstlight.fleet.files import boot_attributes
 from firstlight.fleet.layout import Fleet
 
 STEPS = 200
@@ -34,8 +33,7 @@ def distributions(fleet: Fleet, by: Sequence[str], where: str = "", most: int = 
     :param by: the attributes that make groups; those that the fleet lacks are left out.
     :param most: so many groups.
     """
-    boots = read_boots(fleet, fleet.listing().boots)
-    attributes = [name for name in boots.columns if name not in BOOTS]
+    attributes = boot_attributes(fleet, fleet.listing().boots)
     by = [name for name in by if name in attributes]
     conditions = read_conditions(where, attributes) if where else []
     with tables_of(fleet) as tables:

@@ -18,8 +18,8 @@ import polars as pl
 from ibis import _
 
 from firstlight.errors import FirstlightError, UsageError
-from firstlight.fleet.boot_rows import SPANS
-from firstlight.fleet.files import read_boots
+from firstlight.fleet.boot_rows import BOOTS, SPANS
+from firstlight.fleet.files import boot_attributes, read_boots
 from firstlight.fleet.layout import Fleet
 
 SLICE_ROWS = 30_000_000
@@ -98,7 +98,6 @@ def tables_of(fleet: Fleet, engine: str = "duckdb") -> Iterator[Tables]:
     :raises FirstlightError: when a file is missing or damaged.
     """
     listing = fleet.listing()
-    boots = read_boots(fleet, listing.boots)
     spans = [str(path) for path in fleet.paths(listing.spans)]
     backend = _spark(engine) if engine != Engine.DUCKDB else _duckdb()
     try:
@@ -106,10 +105,28 @@ def tables_of(fleet: Fleet, engine: str = "duckdb") -> Iterator[Tables]:
             table = backend.read_parquet(spans) if engine == Engine.DUCKDB else _read_by_spark(backend, spans)
         else:
             table = ibis.memtable(pl.DataFrame(schema=SPANS).to_arrow())
+        if engine == Engine.DUCKDB and listing.boots:
+            boots = _boots_by_duckdb(backend, fleet, listing.boots)
+        else:
+            boots = ibis.memtable(read_boots(fleet, listing.boots).to_arrow())
         rows = sum(pl.scan_parquet(path).select(pl.len()).collect().item() for path in spans)
-        yield Tables(ibis.memtable(boots.to_arrow()), table.select(list(SPANS)), backend, rows)
+        yield Tables(boots, table.select(list(SPANS)), backend, rows)
     finally:
         backend.disconnect()
+
+
+def _boots_by_duckdb(backend: Any, fleet: Fleet, files: Sequence[str]) -> ir.Table:
+    """The boots, read by DuckDB: in a frame, those of a large fleet take more memory than answers.
+
+    They become a table of DuckDB, which knows then how many there are, and joins parts with them in the right order.
+    """
+    attributes = boot_attributes(fleet, files)
+    table = backend.read_parquet([str(path) for path in fleet.paths(files)], union_by_name=True)
+    types = {name: "int64" if kind == pl.Int64 else "string" for name, kind in BOOTS.items()}
+    types |= dict.fromkeys(attributes, "string")
+    wanted = table.select(**{name: table[name].cast(kind) for name, kind in types.items()})
+    found: ir.Table = backend.create_table("boots", wanted, temp=True)
+    return found
 
 
 def _read_by_spark(backend: Any, files: list[str]) -> ir.Table:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 
@@ -13,7 +14,10 @@ from firstlight.errors import FirstlightError
 from firstlight.fleet.boot_rows import BOOTS, SPANS
 from firstlight.fleet.layout import ATTRIBUTE, Fleet
 
-_ROW_GROUP = 1 << 20
+_Read = TypeVar("_Read")
+#: Rows of a group: a file of 5,000 boots has groups of some fifty names each, so that one name is found without reading
+#: the others. Smaller ones repeat the numbers of boots too often.
+_ROW_GROUP = 1 << 18
 
 
 def write_boots(fleet: Fleet, boots: pl.DataFrame) -> str:
@@ -79,6 +83,20 @@ def read_boots(fleet: Fleet, files: Sequence[str]) -> pl.DataFrame:
     )
 
 
+def boot_attributes(fleet: Fleet, files: Sequence[str]) -> list[str]:
+    """The attributes that some boot of these files may have, in the order of their names.
+
+    :raises FirstlightError: when a file is missing or damaged.
+    """
+    found: set[str] = set()
+    for path in fleet.paths(files):
+        columns = _checked(path, pl.read_parquet_schema)
+        if not columns.keys() >= BOOTS.keys():
+            raise FirstlightError("damaged: a column of `boots` is missing", where=fleet.where)
+        found |= columns.keys() - BOOTS.keys()
+    return sorted(name for name in found if ATTRIBUTE.fullmatch(name))
+
+
 def read_spans(fleet: Fleet, files: Sequence[str]) -> pl.DataFrame:
     """Rows of parts, of some files.
 
@@ -89,8 +107,12 @@ def read_spans(fleet: Fleet, files: Sequence[str]) -> pl.DataFrame:
 
 
 def _read(path: Path) -> pl.DataFrame:
+    return _checked(path, lambda path: pl.read_parquet(path, hive_partitioning=False))
+
+
+def _checked(path: Path, read: Callable[[Path], _Read]) -> _Read:
     try:
-        return pl.read_parquet(path, hive_partitioning=False)
+        return read(path)
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = str(error).splitlines()[0]
         raise FirstlightError(f"damaged: {reason}", where=str(path), hint="restore it from a copy") from error

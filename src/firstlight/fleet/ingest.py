@@ -183,6 +183,8 @@ class _Work:
 
 def _commit(fleet: Fleet, rows: Sequence[dict[str, Any]], spans: pl.DataFrame, done: Ingested) -> None:
     boots = pl.DataFrame(rows, infer_schema_length=None).cast(BOOTS)  # type: ignore[arg-type]
+    # Attributes that no boot of these has are texts, too: readers then find one type in all files.
+    boots = boots.cast({name: pl.String for name in boots.columns if name not in BOOTS})
     with fleet.locked():
         listing = fleet.listing()
         there = read_boots(fleet, listing.boots)

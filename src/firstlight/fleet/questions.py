@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import ibis.expr.types as ir
 import polars as pl
+from ibis import _
 
 from firstlight.errors import UsageError
 from firstlight.fleet.analyses import cohorts, outliers, regressed, spread, tail
-from firstlight.fleet.analyses.joined import NOT_KNOWN, TOTAL, chosen_boots
-from firstlight.fleet.boot_rows import BOOTS, PROCESS
+from firstlight.fleet.analyses.joined import COMPLETE, NOT_KNOWN, TOTAL, chosen_boots
+from firstlight.fleet.boot_rows import PROCESS
 from firstlight.fleet.conditions import Condition, read_conditions
 from firstlight.fleet.engine import Tables, tables_of
-from firstlight.fleet.files import read_boots
+from firstlight.fleet.files import boot_attributes
 from firstlight.fleet.layout import Fleet
 from firstlight.schema.spans import SpanKind
 from firstlight.suggest import one_of
@@ -85,23 +87,25 @@ def answer(fleet: Fleet, asked: Asked) -> Answer:
     :raises UsageError: for an attribute or a value that the fleet lacks, or an empty fleet.
     :raises FirstlightError: when a file is missing or damaged, or the engine fails.
     """
-    boots = read_boots(fleet, fleet.listing().boots)
-    if not boots.height:
-        hint = f"`firstlight fleet add {fleet.where} BOOT` adds one"
-        raise UsageError("the fleet has no boots", where=fleet.where, hint=hint)
-    attributes = [name for name in boots.columns if name not in BOOTS]
-    conditions = read_conditions(asked.where, attributes) if asked.where else []
-    by = _groups(asked.by, attributes)
+    attributes = boot_attributes(fleet, fleet.listing().boots)
     if asked.between and asked.question != Question.REGRESSED:
         raise UsageError("`--between` is for `regressed`", where="--between", hint="compare others with `cohorts`")
     with tables_of(fleet, asked.engine) as tables:
-        chosen = tables.rows(chosen_boots(tables, conditions, sorted({*by, *_known(attributes)})))
-        if not chosen.height:
+        status = tables.rows(tables.boots.group_by("status").agg(boots=_.count()))
+        if status.is_empty():
+            hint = f"`firstlight fleet add {fleet.where} BOOT` adds one"
+            raise UsageError("the fleet has no boots", where=fleet.where, hint=hint)
+        conditions = read_conditions(asked.where, attributes) if asked.where else []
+        by = _groups(asked.by, attributes)
+        left_out = int(status.filter(pl.col("status") != COMPLETE)["boots"].sum())
+        groups = sorted({*by, *_known(attributes)})
+        chosen = tables.rows(_numbers(chosen_boots(tables, conditions, groups), groups))
+        number = int(chosen["boots"].sum())
+        if not number:
             raise UsageError("no boot meets the conditions", where="--where", hint="`firstlight fleet show` without it")
-        left_out = boots.filter(pl.col("status") != "complete").height
         found = _rows(tables, asked, by, conditions, chosen)
     notes = [*found.notes, *_doubts(found.rows)]
-    return Answer(asked.question, chosen.height, left_out, found.by, found.rows, tuple(notes), found.old, found.new)
+    return Answer(asked.question, number, left_out, found.by, found.rows, tuple(notes), found.old, found.new)
 
 
 def groups_of(fleet: Fleet, by: Sequence[str] = ()) -> tuple[str, ...]:
@@ -110,8 +114,7 @@ def groups_of(fleet: Fleet, by: Sequence[str] = ()) -> tuple[str, ...]:
     :param by: their names; by default model and kernel, where the fleet has them.
     :raises UsageError: for an attribute that the fleet lacks.
     """
-    columns = read_boots(fleet, fleet.listing().boots).columns
-    return _groups(by, [name for name in columns if name not in BOOTS])
+    return _groups(by, boot_attributes(fleet, fleet.listing().boots))
 
 
 def _groups(by: Sequence[str], attributes: Sequence[str]) -> tuple[str, ...]:
@@ -119,6 +122,12 @@ def _groups(by: Sequence[str], attributes: Sequence[str]) -> tuple[str, ...]:
         if name not in attributes:
             raise UsageError(f"the fleet has no attribute `{name}`", where="--by", hint=one_of(name, attributes))
     return tuple(dict.fromkeys(by)) or tuple(name for name in _DEFAULT_BY if name in attributes)
+
+
+def _numbers(boots: ir.Table, groups: Sequence[str]) -> ir.Table:
+    """How many boots each group has."""
+    number = boots.count()
+    return boots.group_by(list(groups)).agg(boots=number) if groups else boots.aggregate(boots=number)
 
 
 @dataclass(frozen=True)
@@ -179,7 +188,7 @@ def _known(attributes: Sequence[str]) -> tuple[str, ...]:
 
 
 def _two_values(chosen: pl.DataFrame, attribute: str) -> tuple[str, str]:
-    counts = chosen.group_by(attribute).len().sort(["len", attribute], descending=[True, False])
+    counts = chosen.group_by(attribute).agg(pl.col("boots").sum()).sort(["boots", attribute], descending=[True, False])
     values = sorted((value for value in counts[attribute].to_list()[:2]), key=_version)
     if len(values) < 2:
         hint = "name another attribute by `--by`, or add boots"

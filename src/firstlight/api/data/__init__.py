@@ -38,6 +38,7 @@ DATA: dict[str, Any] = {
     "fleet-page": fleet.Page,
     "fleet-reproduce": fleet.Reproduced,
     "fleet-show": fleet.Shown,
+    "fleet-boot": fleet.OneBoot,
     "fleet-sql": fleet.Queried,
     "functions": inspect_boot.Functions,
     "gate": ci_commands.Gate,

@@ -63,6 +63,14 @@ class Shown(TypedDict):
     rows: list[Row]
 
 
+class OneBoot(TypedDict):
+    """`firstlight fleet boot`."""
+
+    fleet: str
+    boot: Row
+    parts: list[Row]
+
+
 class Queried(TypedDict):
     """`firstlight fleet sql`."""
 

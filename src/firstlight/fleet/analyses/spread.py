@@ -12,6 +12,7 @@ from firstlight.fleet.analyses.joined import TOTAL, chosen_boots, parts_of
 from firstlight.fleet.conditions import Condition
 from firstlight.fleet.engine import Tables
 
+QUANTILES = (0.5, 0.9, 0.99)
 #: Fewer boots say little of a hundredth of them.
 FEW = 20
 
@@ -24,13 +25,13 @@ def spread(tables: Tables, kind: str, by: Sequence[str], conditions: Sequence[Co
     """
     kinds = [kind, TOTAL] if kind == "phase" else [kind]
     parts = parts_of(tables, chosen_boots(tables, conditions, by), kinds, by)
-    return parts.group_by([*by, "kind", "name"]).agg(
-        boots=_.count(),
-        p50_ns=_.duration_ns.quantile(0.5),
-        p90_ns=_.duration_ns.quantile(0.9),
-        p99_ns=_.duration_ns.quantile(0.99),
-        largest_ns=_.duration_ns.max(),
+    cells = parts.group_by([*by, "kind", "name"])
+    # Asked for together, they share one sorted list of the durations: a third of the memory, two thirds of the time.
+    found = cells.agg(
+        boots=_.count(), quantiles=_.duration_ns.quantile(list(QUANTILES)), largest_ns=_.duration_ns.max()
     )
+    quantiles = {f"p{round(100 * share)}_ns": found.quantiles[place] for place, share in enumerate(QUANTILES)}
+    return found.select(*by, "kind", "name", "boots", **quantiles, largest_ns=_.largest_ns)
 
 
 def ordered(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
