@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bundles import make_bundle
-from firstlight.bundle.writer import check_destination, check_space, new_bundle
+from firstlight.bundle.writer import check_destination, check_space, new_bundle, sweep
 from firstlight.errors import FirstlightError, LabError
 
 
@@ -190,6 +190,26 @@ with new_bundle(Path(sys.argv[1]), force=False) as partial:
     with new_bundle(tmp_path / "b.boot", force=False) as other:
         fill(other)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.boot", "b.boot"]
+
+
+def test_a_directory_that_another_recording_sweeps_before_it_is_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really_open = os.open
+    swept: list[Path] = []
+
+    def open_late(path: os.PathLike[str] | str, flags: int, *more: int, **named: int) -> int:
+        directory = Path(path)
+        if not swept and directory.name.endswith(".partial"):
+            swept.append(directory)
+            sweep(tmp_path / "b.boot")
+        return really_open(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", open_late)
+    with new_bundle(tmp_path / "a.boot", force=False) as partial:
+        assert not swept[0].exists()
+        fill(partial)
+    assert (tmp_path / "a.boot/manifest.json").is_file()
 
 
 def test_a_directory_of_somebody_else_is_never_swept(tmp_path: Path) -> None:

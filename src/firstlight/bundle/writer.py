@@ -68,7 +68,13 @@ def _own_directory(output: Path, suffix: str) -> tuple[Path, int]:
     """
     while True:
         directory = Path(tempfile.mkdtemp(prefix=f".{output.name}.", suffix=suffix, dir=output.parent))
-        lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            # Another recording beside it has swept it before it was locked.
+            if output.parent.is_dir():
+                continue
+            raise
         # A file system without locks has no sweeping either.
         with suppress(OSError):
             fcntl.flock(lock, fcntl.LOCK_EX)
