@@ -15,11 +15,12 @@ from pydantic import model_validator
 from firstlight.bundle.boot import Boot
 from firstlight.errors import FirstlightError, LabError
 from firstlight.frozen import FrozenModel
-from firstlight.quantities import Kind
+from firstlight.quantities import Kind, joined
 from firstlight.recipe.options import RecordOptions
 from firstlight.schema.marks import Mark
 from firstlight.study.band import noise_band
 from firstlight.study.catalogue import Study
+from firstlight.study.claims import CLAIMS, claims_of
 from firstlight.study.outcome import Outcome
 from firstlight.study.runner import Lab, StudyArm
 from firstlight.study.table import Chart, Field, MissingValue, Series, Table, Value
@@ -28,6 +29,9 @@ from firstlight.toml import parse_checked
 
 PLAN = "plan.toml"
 """The file of a study's package."""
+
+BAND_FIGURES = ("band", "band-share")
+"""Figures that every planned study has: the width of the noise band, and its share of the baseline."""
 
 
 class PlannedArm(FrozenModel):
@@ -60,6 +64,12 @@ class PlannedMeasure(FrozenModel):
     def kind(self) -> Kind:
         """What its values are."""
         return "count" if self.calls else "time"
+
+    def checked(self, values: dict[str, int | MissingValue]) -> dict[str, int | MissingValue]:
+        """The figures of all arms; a function that no boot has is not known to take no time: its name may be wrong."""
+        if self.function is None or any(value != 0 for value in values.values()):
+            return values
+        return dict.fromkeys(values, MissingValue(f"no boot has the function `{self.function}`"))
 
     def of(self, boot: Boot) -> int | MissingValue:
         """The figure, in nanoseconds or calls."""
@@ -106,6 +116,19 @@ class StudyPlan(FrozenModel):
                 raise ValueError(f"there is no {what} `{unknown[0]}`")
         return self
 
+    @model_validator(mode="after")
+    def _arms_differ(self) -> StudyPlan:
+        """A difference of equal arms is zero by definition: no boot decides it."""
+        for name, figure in self.figure.items():
+            if figure.minus is not None and self.arm[figure.arm] == self.arm[figure.minus]:
+                equal = (
+                    f"the arms `{figure.arm}` and `{figure.minus}` boot the same"
+                    if figure.arm != figure.minus
+                    else (f"`{figure.arm}` is compared with itself")
+                )
+                raise ValueError(f"figure `{name}`: {equal}, so it is always 0")
+        return self
+
     @property
     def images(self) -> tuple[str, ...]:
         """Of the lab, that its arms boot."""
@@ -133,6 +156,7 @@ class PlannedStudy(Study):
     def run(self, lab: Lab) -> Outcome:
         """Boot the arms of the plan, and evaluate the claims."""
         plan = self.plan
+        _check_claims(plan, self.package)
         arms = {name: StudyArm(name, _options(lab, arm)) for name, arm in plan.arm.items()}
         boots = lab.boot_all(arms.values())
         if all(isinstance(boot, MissingValue) for boot in boots.values()) and not lab.missing:
@@ -141,6 +165,8 @@ class PlannedStudy(Study):
             measure: {arm: derived(each.of, boot) for arm, boot in boots.items()}
             for measure, each in plan.measure.items()
         }
+        for measure, each in plan.measure.items():
+            values[measure] = each.checked(values[measure])
         first = next(iter(plan.measure))
         band = noise_band(lab, arms[plan.baseline], boots[plan.baseline], plan.measure[first].of)
         figures: dict[str, Figure] = {name: _figure(each, values) for name, each in plan.figure.items()}
@@ -148,7 +174,7 @@ class PlannedStudy(Study):
             lab,
             recipe=(),
             tables=(_table(plan, values), band.table()),
-            figures={**figures, "band": band.width_ns, "band-share": band.relative},
+            figures={**figures, **dict(zip(BAND_FIGURES, (band.width_ns, band.relative), strict=True))},
             charts=(_chart(plan, first, values[first]),),
         )
 
@@ -172,6 +198,21 @@ def read_plan(package: str) -> StudyPlan:
     """
     file = resources.files(package).joinpath(PLAN)
     return parse_checked(file.read_text(encoding="utf-8"), StudyPlan, f"{package}/{PLAN}")
+
+
+def _check_claims(plan: StudyPlan, package: str) -> None:
+    """Check before anything boots that the plan has every figure that a claim names.
+
+    :raises FirstlightError: naming the claim and the figure.
+    """
+    known = [*plan.figure, *BAND_FIGURES]
+    for claim in claims_of(package):
+        for name in filter(None, (claim.figure, claim.band)):
+            if name not in known:
+                raise FirstlightError(
+                    f"the claim `{claim.id}` names the figure `{name}`, which `{PLAN}` does not define",
+                    where=f"{package}/{CLAIMS}", hint=f"it has {joined(known, 8)}",
+                )  # fmt: skip
 
 
 def _options(lab: Lab, arm: PlannedArm) -> RecordOptions | MissingValue:

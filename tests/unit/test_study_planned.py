@@ -1,0 +1,93 @@
+"""Planned studies: what is wrong with a plan or its claims is named before anything boots."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from firstlight.errors import FirstlightError
+from firstlight.study.planned import PlannedMeasure, planned_study, read_plan
+from firstlight.study.table import MissingValue
+
+PLAN = """
+name = "mine"
+title = "t"
+question = "q"
+baseline = "loud"
+[arm.loud]
+[arm.quiet]
+append = "quiet"
+[measure.boot]
+first = "power_on"
+last = "ready"
+[figure.saved]
+measure = "boot"
+arm = "loud"
+minus = "quiet"
+"""
+CLAIM = """
+[[claim]]
+id = "quiet-saves"
+statement = "s"
+figure = "saved"
+expect = "at least"
+limit = 1
+depends = ["kernel"]
+refuted_by = "r"
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Writes a package with this plan and these claims; returns its name."""
+
+    def write(plan: str = PLAN, claims: str = CLAIM) -> str:
+        name = f"planned_{tmp_path.name.replace('-', '_')}"
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "__init__.py").write_text("")
+        (folder / "plan.toml").write_text(plan)
+        (folder / "claims.toml").write_text(claims)
+        monkeypatch.syspath_prepend(str(tmp_path))
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        return name
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('append = "quiet"', "", "the arms `loud` and `quiet` boot the same, so it is always 0"),
+        ('minus = "quiet"', 'minus = "loud"', "`loud` is compared with itself, so it is always 0"),
+    ],
+)
+def test_a_difference_of_equal_arms_is_named(package: Any, before: str, after: str, said: str) -> None:
+    with pytest.raises(FirstlightError, match="figure `saved`") as error:
+        read_plan(package(PLAN.replace(before, after)))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["figure", "band"])
+def test_a_claim_without_its_figure_is_named_before_anything_boots(package: Any, key: str) -> None:
+    claims = CLAIM.replace('figure = "saved"', 'figure = "sawed"') if key == "figure" else CLAIM + 'band = "bend"\n'
+    study = planned_study(package(claims=claims))
+
+    def boot_all(arms: object) -> None:
+        pytest.fail("it boots")
+
+    with pytest.raises(FirstlightError, match="the claim `quiet-saves` names the figure") as error:
+        study.run(SimpleNamespace(boot_all=boot_all, missing=False))  # type: ignore[arg-type]
+    assert error.value.hint is not None
+    assert "saved, band, band-share" in error.value.hint
+
+
+def test_a_function_that_no_boot_has_does_not_take_no_time() -> None:
+    measure = PlannedMeasure(function="vprintk_emitt")
+    absent = measure.checked({"loud": 0, "quiet": 0})
+    assert absent["loud"] == MissingValue("no boot has the function `vprintk_emitt`")
+    assert measure.checked({"loud": 5, "quiet": 0}) == {"loud": 5, "quiet": 0}
