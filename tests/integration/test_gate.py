@@ -182,6 +182,21 @@ def test_a_phase_that_did_not_happen_did_not_take_no_time(place: Path, capsys: p
     assert checks(data)[f"{PHASE}: soft limit"] == "inconclusive"
 
 
+def test_phases_of_one_side_are_named_also_where_only_the_total_is_checked(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert gate(capsys, str(make_bundle(place, name="same.boot")))[1]["flags"] == [
+        "every input is the baseline's: nothing was changed"
+    ]
+    bundle = make_bundle(place, name="c.boot")
+    for table, column in (("spans", "name"), ("phase_calls", "phase")):
+        frame = pl.read_parquet(bundle / f"{table}.parquet")
+        write_table(bundle, table, frame.with_columns(pl.col(column).replace(PHASE, "another")))
+    flags = "\n".join(gate(capsys, "c.boot")[1]["flags"])  # type: ignore[arg-type]
+    assert "the baseline lacks 1 phase of the other side: `another`" in flags
+    assert f"the measured boots lack 1 phase of the other side: `{PHASE}`" in flags
+
+
 def test_boots_that_lack_a_part_of_their_evidence_are_told_everywhere(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -111,6 +111,7 @@ def baseline_path(name: str, directory: Path = DIRECTORY) -> Path:
 
     :raises UsageError: for a name that would lead elsewhere.
 
+    >>> from firstlight import baseline_path
     >>> baseline_path("baseline").as_posix(), baseline_path("ci/board.json").as_posix()
     ('baselines/baseline.json', 'ci/board.json')
     """

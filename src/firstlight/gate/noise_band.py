@@ -7,6 +7,7 @@ from firstlight.comparison.known_bands import KnownBand, band_of_recipe
 from firstlight.comparison.noise_band import Band
 from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.gate.baseline import Baseline
+from firstlight.quantities import counted
 
 
 def band_of_baseline(baseline: Baseline) -> KnownBand:
@@ -31,7 +32,7 @@ def given_band(band: Band | Calibration, baseline: Baseline, where: str) -> Know
         hint = "`firstlight calibrate BOOT -o band.json` makes the one of the baseline's boot"
         raise CompareError("the noise band is of another kernel than the baseline", where=where, hint=hint)
     other = band.boots[0].virtual_ns != before.virtual_ns
-    source = f"{where}, of `{band.boot}`, {len(band.boots)} boots"
+    source = f"{where}, of `{band.boot}`, {counted(len(band.boots), 'boot')}"
     return KnownBand(band, f"{source}; that boot took another time than the baseline" if other else source, not other)
 
 

@@ -8,7 +8,11 @@ from itertools import pairwise
 
 from firstlight.bundle.manifest import Concern
 from firstlight.comparison.boot_figures import NO_PHASE, Sample
+from firstlight.quantities import counted, joined
 from firstlight.schema.spans import SpanKind
+
+#: A note has no more names of phases than this.
+_MOST = 4
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,21 @@ class PhaseEvidence:
             if following not in (None, NO_PHASE, *sample.phase_ns):
                 return f"{name} does not know where it ends: it has no phase `{following}`{_without_profile(sample)}"
         return None
+
+    def one_sided(self) -> Iterator[str]:
+        """What to say of phases that one side has and the other lacks: no rule of a total shows them."""
+        for has, lacks, words in (
+            (self.measured, self.baseline, "the baseline lacks"),
+            (self.baseline, self.measured, "the measured boots lack"),
+        ):
+            known = set.intersection(*(set(each.phase_ns) for each in lacks))
+            others = [phase for phase in has[0].phase_ns if phase not in known and phase != NO_PHASE]
+            if others:
+                names = joined([f"`{phase}`" for phase in others], _MOST)
+                yield (
+                    f"{words} {counted(len(others), 'phase')} of the other side: {names}; "
+                    f"the time counts as part of the phase before"
+                )
 
     def did_not_happen(self, phase: str) -> bool:
         """Whether a measured boot has evidence of all its phases, and this one is not among them."""

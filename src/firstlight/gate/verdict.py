@@ -20,6 +20,7 @@ from firstlight.gate.phase_evidence import PhaseEvidence
 from firstlight.gate.rules import Rules
 from firstlight.gate.time_checks import time_checks
 from firstlight.gate.userspace_checks import userspace_checks
+from firstlight.quantities import counted
 from firstlight.recipe.choices import Choices
 
 #: The exit code of each verdict; an inconclusive one fails only where that is asked for.
@@ -114,6 +115,7 @@ def evaluate(
         raise FirstlightError("exact boots of one recipe, yet not equal", where=str(good[0][0].directory),
                               hint="`firstlight verify` says what differs")  # fmt: skip
     evidence = PhaseEvidence(baseline.samples, measured)
+    flags += evidence.one_sided()
     known = (band or band_of_baseline(baseline)) if exact else None
     moved = {} if known is None else widths(known)
     present = rules.for_phases(evidence.phases, where)
@@ -132,8 +134,8 @@ def evaluate(
     if not exact:
         again = "; `--confirm` boots both in turn" if baseline.recipe and chosen else ""
         flags.append(
-            f"{len(measured)} boots, taken apart from the baseline's {len(baseline.samples)}: a drift of the testbed "
-            f"in between counts as a change{again}"
+            f"{counted(len(measured), 'boot')}, taken apart from the baseline's {len(baseline.samples)}: a drift of "
+            f"the testbed in between counts as a change{again}"
         )
     return GateResult(
         verdict_of(checks), exact, baseline, good[0][1], tuple(samples), tuple(checks), tuple(flags),
