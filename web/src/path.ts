@@ -84,7 +84,7 @@ export function pathSection(data: PageData): HTMLElement | null {
   });
   const { charged } = path;
   const programs = new DataTable<number>({
-    label: "What the path consists of, by program",
+    label: "The recorded path, by the program on it",
     rows: charged.name.map((_, i) => i),
     step: 20,
     columns: [
@@ -152,7 +152,7 @@ export function pathSection(data: PageData): HTMLElement | null {
     chart,
     parts.element,
     charged.name.length > 0
-      ? el("details", {}, el("summary", {}, "What the path consists of, by program"), programs.element)
+      ? el("details", {}, el("summary", {}, "The recorded path, by the program on it"), programs.element)
       : null,
     processor.name.length > 0
       ? el("details", {}, el("summary", {}, "Who had the processor on the path"), who.element)

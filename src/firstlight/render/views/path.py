@@ -111,7 +111,7 @@ def _charged(path: CriticalPath) -> Iterator[Block]:
         records.append({**{name: int(rest[name].sum()) for name in figures}, "service": None,
                         "name": f"({rest.height:,} more)"})  # fmt: skip
     yield table(
-        "What the path consists of, by program",
+        "The recorded path, by the program on it",
         [
             Column("Total", "time", "total_ns", style="bold"),
             Column("Share", "share", lambda row: share(row["total_ns"], length), wide=50),

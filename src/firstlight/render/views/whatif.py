@@ -97,7 +97,7 @@ def _path(prediction: Prediction, rows: int) -> Iterator[Block]:
     left_out = {**{name: int(rest[name].sum()) for name in figures}, "service": None,
                 "name": f"({rest.height:,} more)", "Share": None}  # fmt: skip
     yield table(
-        "What the path consists of then, by program",
+        "The predicted path, by the program that executed",
         [
             Column("Then", "time", "after_ns", style="bold"),
             Column("Share", "share", lambda row: share(row["after_ns"], length), wide=60),
@@ -110,7 +110,10 @@ def _path(prediction: Prediction, rows: int) -> Iterator[Block]:
         path.head(rows).to_dicts(),
         left_out=left_out if rest.height else None,
         footer=[{**{name: int(path[name].sum()) for name in figures}, "name": "all"}],
-        notes=["Executed on the path, or by others while the thread on the path could have run or slept."],
+        notes=[
+            "Executed on the path, or by others while the thread on the path could have run or slept. "
+            "`firstlight path` charges a wait to the program that waited, so its figures differ."
+        ],
     )
 
 
