@@ -102,6 +102,15 @@ def test_no_verb_and_an_unknown_verb_are_wrong_use(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == "error: no such command 'boil'\nhint: `firstlight --help` shows what there is\n"
 
 
+def test_a_missing_choice_lists_what_there_is_in_one_line(
+    invented_boot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["export", str(invented_boot)]) == 2
+    assert capsys.readouterr().err.startswith(
+        "error: missing option '--to'. Choose from: perfetto, firefox, speedscope"
+    )
+
+
 def test_firstlight_alone_shows_what_there_is_as_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([]) == 2
     captured = capsys.readouterr()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -94,6 +95,10 @@ def _complain(message: str, hint: str | None, code: int) -> int:
 
 
 def _lowered(message: str) -> str:
-    """A message of the argument parser in the manner of ours: no capital, no full stop, no class of errors."""
-    message = message.strip().removesuffix(".").replace(": Value error, ", ": ")
+    """A message of the argument parser in the manner of ours: no capital, no tabs, no full stop, no class of errors.
+
+    >>> _lowered("Missing option '--to'. Choose from:\\n\\tperfetto,\\n\\tcsv")
+    "missing option '--to'. Choose from: perfetto, csv"
+    """
+    message = re.sub(r"\n\t", " ", message.strip()).removesuffix(".").replace(": Value error, ", ": ")
     return message[:1].lower() + message[1:] if message[1:2].islower() else message
