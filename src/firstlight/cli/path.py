@@ -34,10 +34,11 @@ def path(
     Its parts add up to the time from the first mark to the end. Where the recorder followed processes, the path goes
     from each thread to the one that woke or created it; time behind other threads is charged to them, and each wait
     has its reason from the kernel stack. Where it followed task switches alone, the chain consists of steps, and the
-    thread that ran is charged with the rest. Idle time is waiting. Otherwise the parts are the
-    silences of the log, with the driver, device or program that wrote the lines before and after. Samples of bootchart
-    give the chain of processes and what limited the boot: CPU, disk or neither. Parts below 0.5 % are folded, except
-    with --csv. Slack is how much later a step next to the path could end without moving the end.
+    thread that ran is charged with the rest. Idle time is waiting. In an imported boot, time without a step is divided
+    into the silences of the log, with the driver, device or program that wrote the lines before and after, and the
+    phases around them. Samples of bootchart give the chain of processes and what limited the boot: CPU, disk or
+    neither. Consecutive parts below 0.5 % are one row, except with --csv. Slack is how much later a step next
+    to the path could end without moving the end.
 
     \b
     Examples:
