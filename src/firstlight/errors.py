@@ -21,6 +21,7 @@ class FirstlightError(Exception):
     :param hint: what to do about it.
     :param exit_code: the exit code of the command; the class's own when not given.
 
+    >>> from firstlight.errors import FirstlightError
     >>> print(FirstlightError("not a kernel", where="a.img", hint="give a bzImage").report())
     error: a.img: not a kernel
     hint: give a bzImage
@@ -51,6 +52,7 @@ class FirstlightError(Exception):
     def code(self) -> str:
         """The kind of error, from the name of its class: a program distinguishes errors by it.
 
+        >>> from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
         >>> UsageError("no").code, UnhealthyBootError("no").code, FirstlightError("no").code
         ('usage', 'unhealthy_boot', 'firstlight')
         """

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 import shutil
 import subprocess
+from doctest import DocTestParser
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -63,6 +66,34 @@ def anchors(document: Path) -> set[str]:
     text = re.sub(r"^```.*?^```$", "", document.read_text(), flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ +(.+)$", text, re.MULTILINE)
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
+
+
+def undefined(source: str) -> set[str]:
+    """Names that a piece of Python uses and neither imports nor sets."""
+    names = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)]
+    used = {name.id for name in names if isinstance(name.ctx, ast.Load)}
+    defined = {name.id for name in names if not isinstance(name.ctx, ast.Load)} | set(dir(builtins))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            defined |= {(each.asname or each.name).partition(".")[0] for each in node.names}
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            defined.add(node.name)
+    return used - defined
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_examples_in_python_import_what_they_use(document: Path) -> None:
+    """A reader can paste each of them; `bundle` is the path of a boot, as the page of the interface says."""
+    for kind, example in re.findall(r"^```(python|pycon)\n(.*?)^```", document.read_text(), re.MULTILINE | re.DOTALL):
+        if kind == "pycon":
+            example = "".join(each.source for each in DocTestParser().get_examples(example))
+        elif document.name == "python.md":
+            continue  # signatures
+        assert undefined(example) <= {"bundle"}, example
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -15,6 +15,8 @@ class RecordOptions(Choices):
     """The choices behind one `firstlight record`: those of its boot, and where its bundle goes.
 
     >>> from pathlib import Path
+    >>> from firstlight.recipe.choices import Choices
+    >>> from firstlight.recipe.options import RecordOptions
     >>> options = RecordOptions(output=Path("a.boot"), append="quiet", memory="1G")
     >>> options.choices == Choices(append="quiet", memory="1G")
     True
