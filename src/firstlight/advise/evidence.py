@@ -14,7 +14,7 @@ from firstlight.advise.entry import Evidence
 from firstlight.advise.observed import Observed, Row
 from firstlight.advise.price import NOTHING, Held, Portion, Turn, price
 from firstlight.escape import printable
-from firstlight.quantities import share_text, time_text
+from firstlight.quantities import counted, share_text, time_text
 
 _SHOWN = 160
 
@@ -73,7 +73,7 @@ def _functions(observed: Observed, item: Evidence) -> Found:
         part, why = found
         held = Held(portions=(Portion(stretches, part),))
     below = f" below `{item.under}`" if item.under else ""
-    return f"{_names(ran)}{below}: {_takes(observed, price(observed, held).ns)}, {calls:,} calls{why}", held
+    return f"{_names(ran)}{below}: {_takes(observed, price(observed, held).ns)}, {counted(calls, 'call')}{why}", held
 
 
 def _beyond(observed: Observed) -> tuple[float, str] | None:
@@ -188,7 +188,7 @@ def _call(observed: Observed, item: Evidence) -> Found:
     held = Held(waits=merged(waits))
     ns = price(observed, held).ns
     took = f", the path sleeps {_takes(observed, ns)} in them" if ns else ""
-    return f"{frame.height:,} calls of {_names(sorted(names))} by {_names(sorted(images))}{took}", held
+    return f"{counted(frame.height, 'call')} of {_names(sorted(names))} by {_names(sorted(images))}{took}", held
 
 
 def _turns(observed: Observed, item: Evidence, calls: pl.DataFrame) -> Found:
@@ -315,7 +315,7 @@ def _devices(observed: Observed, item: Evidence) -> Found:
     found = [name for name in observed.devices if pattern.search(name)]
     if len(found) < (item.count or 1):
         return None
-    return f"{len(found):,} devices such as `{_shown(found[0])}`", NOTHING
+    return f"{counted(len(found), 'device')} such as `{_shown(found[0])}`", NOTHING
 
 
 def _fact(observed: Observed, item: Evidence) -> Found:

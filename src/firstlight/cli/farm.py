@@ -55,13 +55,16 @@ def tidy(store: StorePath, json: Json = False) -> None:
     Examples:
       firstlight farm tidy /mnt/farm
     """
+    from firstlight.quantities import counted
+
     found = api.tidy_farm(store)
     if json:
         print_json({"store": store, **dataclasses.asdict(found)})
     else:
-        files = "1 file that was no job" if found.strays == 1 else f"{found.strays} files that were no jobs"
-        other = f", {files}" if found.strays else ""
-        print(f"removed: {found.jobs} jobs, {found.inputs} inputs, {found.workers} workers{other}")
+        removed = [counted(found.jobs, "job"), counted(found.inputs, "input"), counted(found.workers, "worker")]
+        if found.strays:
+            removed.append(counted(found.strays, "file that was no job", "files that were no jobs"))
+        print(f"removed: {', '.join(removed)}")
 
 
 @app.command("key")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from firstlight.atomic import atomic_write
 from firstlight.errors import FirstlightError, UsageError
+from firstlight.quantities import counted
 
 _FORMAT = "firstlight bisection 1"
 
@@ -85,7 +86,7 @@ def bisect_versions(
     """
     if len(versions) < 2:
         raise UsageError("a bisection needs two versions at least", hint="give a good one and a bad one")
-    note(f"{len(versions)} versions: about {boots_needed(len(versions))} boots")
+    note(f"{counted(len(versions), 'version')}: about {counted(boots_needed(len(versions)), 'boot')}")
     times: dict[int, int] = {}
     measured: list[Measured] = []
 

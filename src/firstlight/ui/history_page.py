@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from firstlight.escape import escape_html
 from firstlight.history.history import open_history
 from firstlight.history.series import PARTS, Kind, Series, changing_series, read_series
-from firstlight.quantities import time_text
+from firstlight.quantities import counted, time_text
 from firstlight.render.html.report import html_report
 from firstlight.render.views.history import regressions_report, series_report
 from firstlight.ui.folder import Entry
@@ -108,7 +108,7 @@ def _picture(series: Series) -> str:
         f"{time_text(value)}</text>"
         for value, y in ([(high, 14), (low, _HEIGHT - _BOTTOM)] if high > low else [(high, _HEIGHT / 2 + 4)])
     )
-    said = f"Time of {len(levels)} points, from {time_text(levels[0])} to {time_text(levels[-1])}"
+    said = f"Time of {counted(len(levels), 'point')}, from {time_text(levels[0])} to {time_text(levels[-1])}"
     return (
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="100%" role="img" aria-label="{said}">{labels}{changes}'
         f'<polyline points="{line}" fill="none" stroke="currentColor" stroke-width="1.5"/>{dots}</svg>'

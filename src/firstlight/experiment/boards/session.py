@@ -17,7 +17,7 @@ from firstlight.ingest.importing import ImportOptions, import_records
 from firstlight.ingest.manifest import Known
 from firstlight.lab.board.board import Arm, Board
 from firstlight.lab.capture.session import CaptureOutcome, Ended
-from firstlight.quantities import joined
+from firstlight.quantities import counted, joined
 from firstlight.recipe.described import Described
 
 #: After so many boots in a row without one the board is taken for broken.
@@ -145,9 +145,11 @@ def event_notes(folder: Path) -> list[str]:
                     cycled.append(f"{event['bundle']} ({event['power_cycles']})")
     notes = []
     if lost:
-        notes.append(f"{len(lost)} boots of the board did not come up: {joined(lost, 5)}; `{EVENTS}` has the reasons")
+        notes.append(
+            f"{counted(len(lost), 'boot')} of the board did not come up: {joined(lost, 5)}; `{EVENTS}` has the reasons"
+        )
     if cycled:
-        notes.append(f"{len(cycled)} boots took more than one power cycle: {joined(cycled, 5)}")
+        notes.append(f"{counted(len(cycled), 'boot')} took more than one power cycle: {joined(cycled, 5)}")
     return notes
 
 

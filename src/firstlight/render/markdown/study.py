@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from firstlight.escape import escape_markdown
+from firstlight.quantities import counted
 from firstlight.render.markdown.table import markdown_table
 from firstlight.render.views.study import claims_table, file_names, verdicts_text
 from firstlight.study.outcome import Outcome
@@ -25,7 +26,7 @@ def outcome_markdown(outcome: Outcome) -> str:
 def _parts(outcome: Outcome) -> Iterator[str]:
     yield f"# {escape_markdown(outcome.title)}"
     yield escape_markdown(outcome.question)
-    yield f"Of {len(outcome.findings)} claims, {verdicts_text(outcome)}."
+    yield f"Of {counted(len(outcome.findings), 'claim')}, {verdicts_text(outcome)}."
     if outcome.quick:
         yield "A quick run: fewer arms and smaller sizes."
     if outcome.charts:

@@ -9,7 +9,7 @@ from typing import Any
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.escape import printable
 from firstlight.history.bisection import Bisection
-from firstlight.quantities import signed_ns, time_text
+from firstlight.quantities import counted, signed_ns, time_text
 from firstlight.render.model.pictures import Sparkline
 from firstlight.render.model.report import BLANK, Block, Line, picture
 from firstlight.render.model.table import Column, table
@@ -45,7 +45,7 @@ def bisection_report(found: Bisection, difference: ExactDifference, path: Sequen
             Column("", value=lambda each: f"skipped: {each.skipped}" if each.skipped else "", longest=100),
         ],
         rows,
-        notes=[f"{len(found.versions)} versions, {found.booted} boots"],
+        notes=[f"{counted(len(found.versions), 'version')}, {counted(found.booted, 'boot')}"],
     )
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from firstlight.analysis.udev_queue import Bin, QueueSummary
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
-from firstlight.quantities import count_text, ratio_text, time_text
+from firstlight.quantities import count_text, counted, ratio_text, time_text
 from firstlight.render.model.pictures import Interval, WideBar
 from firstlight.render.model.report import BLANK, Block, Heading, pairs
 from firstlight.render.model.table import Column, Value, table
@@ -46,7 +46,7 @@ def devices_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> It
         left_out={"device": f"({left_out.height:,} more)"} if left_out.height else None,
         footer=[
             {
-                "device": f"{every.height:,} devices",
+                "device": counted(every.height, "device"),
                 "tries": int(every["tries"].sum()),
                 "deferrals": int(every["deferrals"].sum()),
             }

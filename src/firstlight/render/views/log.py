@@ -11,7 +11,7 @@ from firstlight.analysis.log_lines import LEVELS
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.escape import message, printable
-from firstlight.quantities import ratio_text, share, time_text
+from firstlight.quantities import counted, ratio_text, share, time_text
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import BLANK, Block, Line, pairs
 from firstlight.render.model.table import Column, table
@@ -113,12 +113,13 @@ def console_cost_report(boot: Boot, cost: ConsoleCost, limit: int) -> Iterator[B
     share_of = "" if cost.share is None else f", {ratio_text(cost.share)} of the boot"
     if cost.share is not None and cost.share > 1:
         share_of = ", more than the boot took: the line was faster than that, or is not a real one"
-    diagnostics = f"{cost.diagnostic_lines:,} lines of initcall_debug, {time_text(cost.diagnostic_ns)} of it"
+    characters = counted(cost.characters, "character")
+    diagnostics = f"{counted(cost.diagnostic_lines, 'line')} of initcall_debug, {time_text(cost.diagnostic_ns)} of it"
     yield from pairs(
         [
             ("console", printable(cost.console, 40) if cost.console else "no serial console on the command line"),
             ("rate", rate),
-            ("printed", f"{cost.lines:,} lines below level {cost.level}, {cost.characters:,} characters"),
+            ("printed", f"{counted(cost.lines, 'line')} below level {cost.level}, {characters}"),
             ("computed", f"{time_text(cost.computed_ns)}{share_of} (characters x 10 bits / rate)"),
             ("diagnostics", diagnostics),
             ("measured", _measured(cost)),

@@ -12,7 +12,7 @@ from firstlight.analysis.udev_queue import queue_over_time
 from firstlight.analysis.uevents import uevents
 from firstlight.analysis.window import Window
 from firstlight.bundle.boot import Boot
-from firstlight.quantities import time_text
+from firstlight.quantities import counted, time_text
 from firstlight.render.page.timeline.lanes import Bar, Look, Sign, Track, packed
 
 #: A queue has at most so many bars; of more, each is a stretch of time with the largest number that waited in it.
@@ -112,7 +112,9 @@ def _workers(handled: Iterable[tuple[str, Bar]]) -> Iterator[Track]:
     if not own:
         return
     every = [bar for bars in own.values() for bar in bars]
-    yield Track(_GROUP, WORKERS, packed(every), note=f"{len(own):,} workers, {len(every):,} events")
+    yield Track(_GROUP, WORKERS, packed(every), note=f"{counted(len(own), 'worker')}, {counted(len(every), 'event')}")
     for worker, bars in sorted(own.items(), key=lambda each: (min(each[1]), each[0])):
         took = time_text(sum(bar.end_ns - bar.start_ns for bar in bars))
-        yield Track(_GROUP, f"worker {worker}", packed(bars), parent=WORKERS, note=f"{len(bars):,} events, {took}")
+        yield Track(
+            _GROUP, f"worker {worker}", packed(bars), parent=WORKERS, note=f"{counted(len(bars), 'event')}, {took}"
+        )
