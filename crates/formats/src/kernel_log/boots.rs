@@ -18,7 +18,7 @@ use duplicate_console::Doubled;
 use firstlight_schema::ReasonCode;
 use memchr::memmem;
 use processes::Processes;
-use reordering::{is_first, Held, Writer};
+use reordering::{is_first, is_last, Held, Writer};
 use replay::Replay;
 
 /// A line that comes so much later than others do had waited.
@@ -53,6 +53,8 @@ pub struct Boots {
     /// When the host received the line of that time.
     last_host: Option<i64>,
     held: Held,
+    /// The kernel has said that it restarts or ends the machine.
+    ended: bool,
     doubled: Doubled,
     /// What the stamps are behind the boot's time, since its clock began anew.
     shift: i64,
@@ -91,6 +93,7 @@ impl Boots {
             last: None,
             last_host: None,
             held: Held::default(),
+            ended: false,
             doubled: Doubled::default(),
             shift: 0,
             begun: false,
@@ -190,6 +193,7 @@ impl Boots {
             self.processes.kernel(time);
         }
         self.kernel_lines += 1;
+        self.ended |= is_last(text);
         if self.first_kernel.is_none() {
             self.first_kernel = Some(stamp);
         }
@@ -275,6 +279,7 @@ impl Boots {
                 self.loaders.line(text, stamp.line);
             }
         } else {
+            self.ended |= is_last(text);
             self.interpreter.program(text, &mut self.now);
         }
         self.of_units(&stamp, text);
@@ -385,6 +390,7 @@ impl Boots {
     }
 
     fn close(&mut self, next: Evidence) {
+        self.ended = false;
         if let Some(replay) = self.replay.take() {
             self.replay_is_over(&replay);
         }

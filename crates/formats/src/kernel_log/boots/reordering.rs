@@ -17,6 +17,8 @@ const NEW_CLOCK: i64 = 1_000_000;
 const OLD_CLOCK: i64 = 10_000_000;
 /// So many lines in order, all before the line that they follow, are of a new clock, wherever it begins.
 const IN_SEQUENCE: usize = 3;
+/// Less than one of so many parts is little.
+const FEW_PARTS: i64 = 10;
 /// The times of `ts` and of syslog have no fraction: a gap between them says nothing.
 const WHOLE_SECOND: i64 = 1_000_000_000;
 /// So many lines of others are held with them; after a loader's name, which other boots may end before their kernel runs.
@@ -75,6 +77,18 @@ pub(super) fn is_first(text: &[u8]) -> bool {
     }
 }
 
+/// The kernel's last words (`kernel/reboot.c`), also in a line that has a date in front.
+pub(super) fn is_last(text: &[u8]) -> bool {
+    let dated = text.first() == Some(&b'[');
+    let text = match text.iter().position(|byte| *byte == b']').filter(|_| dated) {
+        Some(end) => text.get(end + 1..).unwrap_or_default().trim_ascii_start(),
+        None => text,
+    };
+    let words = text.strip_prefix(b"reboot: ").unwrap_or(text).trim_ascii_end();
+    let words = words.strip_suffix(b".").unwrap_or(words);
+    words.starts_with(b"Restarting system") || matches!(words, b"Power down" | b"System halted")
+}
+
 impl Boots {
     /// Whether a line is before the one before it, and is not there already because a console repeats it.
     #[inline]
@@ -100,19 +114,46 @@ impl Boots {
         if self.held.is_empty() && !self.held.is_candidate() {
             self.held.from = self.last.unwrap_or_default();
         }
-        let again = self.shifted(stamp.time_ns).is_some_and(|time| time >= self.held.from);
+        let time = self.shifted(stamp.time_ns);
+        let again = time.is_some_and(|time| time >= self.held.from);
         self.held.push(stamp, text, Writer::Kernel);
         self.held.behind += u64::from(stamp.time_ns.is_some() && !again);
         let candidate = self.held.is_candidate();
         if is_first(text) && (!again || candidate) {
             self.next_of_held(stamp.line);
-        } else if again && (candidate || !self.clock_is_new()) {
+        } else if again && (candidate || !self.clock_is_new() || time.is_some_and(|time| self.goes_on(time))) {
             // One that came late, or a banner of firmware below a running kernel: the clock is where it was.
             let held = std::mem::take(&mut self.held);
             self.give(held);
-        } else if again || self.held.behind >= FIRST_LINES || self.held.is_full() {
+        } else if again || (self.held.behind >= FIRST_LINES && !self.stands_still()) || self.held.is_full() {
             self.release();
         }
+    }
+
+    /// The held stamps that are before the line that they follow, on the boot's clock.
+    fn behind(&self) -> impl Iterator<Item = i64> + '_ {
+        let from = self.held.from;
+        let stamps = self.held.lines.iter().filter_map(|(stamp, ..)| self.shifted(stamp.time_ns));
+        stamps.take_while(move |time| *time < from)
+    }
+
+    /// Whether the clock from before goes on with a line at `time`: what is held has hardly moved on from where it fell back to, and
+    /// the line is hardly later than the one before the fall. A processor prints with the stamp of its last tick before its clock
+    /// runs, and a long message has one stamp while others print.
+    fn goes_on(&self, time: i64) -> bool {
+        let (Some(first), Some(latest)) = (self.behind().next(), self.behind().max()) else { return false };
+        let from = self.held.from;
+        let (back, ahead) = (from.saturating_sub(first), time.saturating_sub(from));
+        let little = |part: i64| part.saturating_mul(FEW_PARTS) < back;
+        self.stands_still() && ahead < back || little(latest.saturating_sub(first)) && little(ahead)
+    }
+
+    /// Whether all that is held has one stamp, which no clock that runs has, and that is not the zero of a new one.
+    fn stands_still(&self) -> bool {
+        let own = self.held.lines.iter().find_map(|(stamp, ..)| stamp.time_ns);
+        let mut behind = self.behind();
+        let first = behind.next();
+        own.is_some_and(|own| own >= NEW_CLOCK) && behind.all(|time| Some(time) == first)
     }
 
     /// What is held begins a boot, unless what was before it are stages of its loader.
@@ -148,7 +189,7 @@ impl Boots {
 
     /// Lets go what is held: no kernel began with it.
     pub(super) fn release(&mut self) {
-        if self.held.is_candidate() && self.held.behind >= FIRST_LINES {
+        if (self.held.is_candidate() || self.ended) && self.held.behind >= FIRST_LINES {
             // Its kernel's first lines are missing.
             self.next_of_held(0);
             return;
