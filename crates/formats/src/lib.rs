@@ -5,6 +5,7 @@
 
 pub mod about;
 pub mod collection;
+pub mod counts;
 pub mod decimal;
 pub mod enclosed;
 pub mod evidence;

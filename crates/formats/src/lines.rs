@@ -1,5 +1,6 @@
 //! The lines of a record of text, whatever was done to it on the way.
 
+use crate::counts::counted;
 use crate::evidence::{Problem, ProblemKind};
 use block::Block;
 use escapes::clean;
@@ -196,15 +197,15 @@ impl<'a> Lines<'a> {
     /// What was wrong with the lines so far.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let mut counted = |count: Count, kind, what: &str| {
+        let mut note = |count: Count, kind, what: &str| {
             if count.lines > 0 {
-                let detail = format!("{} lines {what}", count.lines);
+                let detail = counted(count.lines, &format!("# line[|s] {what}"));
                 problems.push(Problem { kind, detail, line: Some(count.first), lost: None });
             }
         };
-        counted(self.escaped, ProblemKind::Escapes, "held terminal escapes, which were taken out");
-        counted(self.nul, ProblemKind::Encoding, "held NUL bytes, which were taken out");
-        counted(self.overlong, ProblemKind::Overlong, "were longer than 1 MiB; the rest of them was skipped");
+        note(self.escaped, ProblemKind::Escapes, "held terminal escapes, which were taken out");
+        note(self.nul, ProblemKind::Encoding, "held NUL bytes, which were taken out");
+        note(self.overlong, ProblemKind::Overlong, "[was|were] longer than 1 MiB; the rest of [it|them] was skipped");
         if let Some(line) = self.unended {
             let detail = "the last line has no end: the record may have been cut off".to_owned();
             problems.push(Problem { kind: ProblemKind::Cut, detail, line: Some(line), lost: None });

@@ -1,6 +1,7 @@
 //! The manifest of a collection (`docs/reference/formats/collection.md`): what was gathered, what was not, and readings of clocks.
 
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Name, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
@@ -172,7 +173,7 @@ impl Manifest {
             evidence.facts.push(("clock.printk_ahead_of_monotonic_ns".into(), ahead.to_string()));
         }
         if self.torn.0 > 0 {
-            let detail = format!("{} lines have not the shape of the manifest", self.torn.0);
+            let detail = counted(self.torn.0, "# line[|s] [has|have] not the shape of the manifest");
             evidence.problem(ProblemKind::Torn, self.torn.1, detail);
         }
         if !self.ended {

@@ -1,6 +1,7 @@
 //! A kernel's configuration: `/proc/config.gz` unpacked, `/boot/config-RELEASE`, `.config`.
 
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, ProblemKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
@@ -51,9 +52,13 @@ impl Format for KernelConfig {
         }
         evidence.facts.push(("kernel.config".into(), config));
         evidence.problems.extend(lines.problems());
-        unparsed.report("lines are neither option nor comment", &mut evidence);
+        unparsed.report("line[|s] [is|are] neither option nor comment", &mut evidence);
         if skipped > 0 {
-            evidence.problem(ProblemKind::Overlong, None, format!("{skipped} lines beyond 16 MiB were passed over"));
+            evidence.problem(
+                ProblemKind::Overlong,
+                None,
+                counted(skipped, "# line[|s] beyond 16 MiB [was|were] passed over"),
+            );
         }
         Ok(vec![evidence])
     }

@@ -2,6 +2,7 @@
 
 use super::yaml::scalars;
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Evidence, Name, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::kernel_log::clock_lookahead::Ahead;
@@ -106,7 +107,7 @@ impl Format for Lava {
             text.boots().now().facts.push((Name::Borrowed("lava.dispatcher_lines"), others.to_string()));
         }
         if let Some((count, line)) = torn {
-            let detail = format!("{count} lines are no entries of a job log");
+            let detail = counted(count, "# line[|s] [is|are] no entr[y|ies] of a job log");
             text.boots().note(ProblemKind::Torn, line, detail);
         }
         let problems = lines.problems();

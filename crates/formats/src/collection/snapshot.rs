@@ -1,6 +1,7 @@
 //! Files of `/proc` and `/sys`, and the collector's lists of them: facts, known by their names.
 
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Link, LinkKind, Name, ProblemKind, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
@@ -116,12 +117,12 @@ impl Format for SystemSnapshot {
         }
         // A command line has no line end in some copies; that cuts nothing off.
         evidence.problems.extend(lines.problems().into_iter().filter(|problem| problem.kind != ProblemKind::Cut));
-        unparsed.report("lines are of another shape", &mut evidence);
+        unparsed.report("line[|s] [is|are] of another shape", &mut evidence);
         if skipped > 0 {
             evidence.problem(
                 ProblemKind::Overlong,
                 None,
-                format!("{skipped} lines beyond {MOST_FACTS} were passed over"),
+                counted(skipped, &format!("# line[|s] beyond {MOST_FACTS} [was|were] passed over")),
             );
         }
         settle(&mut evidence);

@@ -1,6 +1,7 @@
 //! What is wrong with a record.
 
 use super::{Evidence, ProblemKind};
+use crate::counts::counted;
 
 /// Something wrong with a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,11 +30,11 @@ impl Unparsed {
         self.first.get_or_insert(line);
     }
 
-    /// Notes them as one problem. *what* follows their number: `lines are no calls`.
+    /// Notes them as one problem. *what* follows their number, as in [`counted`]: `line[|s] [is|are] no call[|s]`.
     pub fn report(self, what: &str, evidence: &mut Evidence) {
         if self.count > 0 {
             evidence.not_understood = self.count;
-            evidence.problem(ProblemKind::Torn, self.first, format!("{} {what}", self.count));
+            evidence.problem(ProblemKind::Torn, self.first, counted(self.count, &format!("# {what}")));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::plausible::check;
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::decimal::grouped;
 use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
@@ -144,7 +145,7 @@ impl Report {
             evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: None, lost: Some(lost) });
         }
         if let Some((lost, line)) = self.overflow {
-            let detail = format!("U-Boot's table was full: {lost} records were not kept");
+            let detail = counted(lost, "U-Boot's table was full: # record[|s] [was|were] not kept");
             evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: Some(lost) });
         }
         Some(evidence)

@@ -5,6 +5,7 @@
 
 use super::loader_line::{loader_line, Grammar, LoaderLine};
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Instant, Mark, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
@@ -189,7 +190,10 @@ impl Stages {
             });
         }
         if self.left_out > 0 {
-            let detail = format!("{} steps of loaders are left out: there are more than {MOST_STEPS}", self.left_out);
+            let detail = format!(
+                "{}{MOST_STEPS}",
+                counted(self.left_out, "# step[|s] of loaders [is|are] left out: there are more than ")
+            );
             let (kind, line) = (ProblemKind::Lost, Some(self.last_line));
             evidence.problems.push(Problem { kind, detail, line, lost: Some(self.left_out) });
         }

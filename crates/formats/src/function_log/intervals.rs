@@ -1,5 +1,6 @@
 //! A calling-context tree from calls that are given as intervals with the name of their caller.
 
+use crate::counts::counted;
 use crate::evidence::{Evidence, Problem, ProblemKind, SpanKind};
 use crate::tracing::call_tree::{CallTree, Kind, NodeId, ROOT};
 use crate::tracing::long_calls::{Long, LongCalls, Trust};
@@ -135,14 +136,18 @@ pub(crate) fn build(calls: &[Call], logged_us: Option<i64>, symbols: &mut Symbol
     note(
         open_ended,
         ProblemKind::Unfinished,
-        format!("{open_ended} calls have no end: in the tree they last until their caller calls again or ends, or until the end of the log"),
+        counted(open_ended, "# call[|s] [has|have] no end: in the tree [it lasts|they last] until [its|their] caller calls again or ends, or until the end of the log"),
     );
     note(
         overlapping,
         ProblemKind::Contradiction,
-        format!("{overlapping} calls took less time than what they called: their own time is negative"),
+        counted(overlapping, "# call[|s] took less time than what [it|they] called: [its|their] own time is negative"),
     );
-    note(skipped, ProblemKind::Implausible, format!("{skipped} calls deeper than {MOST_OPEN} are not in the tree"));
+    note(
+        skipped,
+        ProblemKind::Implausible,
+        counted(skipped, &format!("# call[|s] deeper than {MOST_OPEN} [is|are] not in the tree")),
+    );
     if !long.is_empty() {
         evidence.facts.push(("trace.span_threshold_ns".into(), long.threshold_ns.to_string()));
         long.into_spans(symbols, &mut evidence.spans, |task| match task {

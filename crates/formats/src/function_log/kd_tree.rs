@@ -2,6 +2,7 @@
 
 use super::kft::{number, words};
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Grade, Name, ProblemKind, Span, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
@@ -241,16 +242,18 @@ impl Reader {
             self.stacks.pop();
         }
         let mut evidence = self.evidence;
-        self.unparsed.report("lines are no calls", &mut evidence);
+        self.unparsed.report("line[|s] [is no call|are no calls]", &mut evidence);
         if self.unfinished > 0 {
-            let detail = format!("{} calls have no end: only what they called is in the tree", self.unfinished);
+            let detail =
+                counted(self.unfinished, "# call[|s] [has|have] no end: only what [it|they] called is in the tree");
             evidence.problem(ProblemKind::Unfinished, None, detail);
         }
         if !self.columns.contains(&Column::Duration) {
             evidence.problem(ProblemKind::Untimed, None, "the tree has no column Duration: only calls are counted");
         }
         if self.unkept > 0 {
-            let detail = format!("{} calls beyond the first {MOST_SPANS} are in the tree only", self.unkept);
+            let detail =
+                counted(self.unkept, &format!("# call[|s] beyond the first {MOST_SPANS} [is|are] in the tree only"));
             evidence.problem(ProblemKind::Overlong, None, detail);
         }
         evidence.calls = Some(self.tree.into_calls(&self.symbols));

@@ -3,6 +3,7 @@
 use super::intervals::{build, Call, INTERRUPT};
 use super::kd::Kd;
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::{Line, Lines};
@@ -244,7 +245,10 @@ impl Reader {
     fn problems(&mut self) {
         let evidence = &mut self.evidence;
         if let Some((line, text)) = self.first_torn.take() {
-            let detail = format!("{} lines below the header are no rows, the first: {text}", self.torn);
+            let detail = format!(
+                "{}{text}",
+                counted(self.torn, "# line[|s] below the header [is no row|are no rows], the first: ")
+            );
             evidence.problem(ProblemKind::Torn, Some(line), detail);
             evidence.not_understood = self.torn;
         }
@@ -271,30 +275,32 @@ impl Reader {
             });
         }
         if self.not_found > 0 {
-            let detail = format!("{} returns had no entry in the log", self.not_found);
+            let detail = counted(self.not_found, "# return[|s] had no entry in the log");
             evidence.problem(ProblemKind::Unpaired, None, detail);
         }
         if self.zero_rows > 0 {
-            let detail = format!(
-                "{} rows have Delta 0: shorter than a microsecond, or in old logs without an end",
-                self.zero_rows
+            let detail = counted(
+                self.zero_rows,
+                "# row[|s] [has|have] Delta 0: shorter than a microsecond, or in old logs without an end",
             );
             evidence.problem(ProblemKind::Quantised, None, detail);
         }
         if self.stack_rows > 0 {
-            let detail = format!("{} rows are of the stack watch: in kd's table, not in the tree", self.stack_rows);
+            let detail =
+                counted(self.stack_rows, "# row[|s] [is|are] of the stack watch: in kd's table, not in the tree");
             evidence.problem(ProblemKind::Unrecognised, None, detail);
         }
         if self.wraps > 0 {
-            let detail = format!("the clock of 32 bits wrapped {} times: later entries were moved", self.wraps);
+            let detail = counted(self.wraps, "the clock of 32 bits wrapped [once|# times]: later entries were moved");
             evidence.problem(ProblemKind::ClockWrap, None, detail);
         }
         if self.backward > 0 {
-            let detail = format!("{} entries are before the one above them", self.backward);
+            let detail = counted(self.backward, "# entr[y|ies] [is|are] before the one above [it|them]");
             evidence.problem(ProblemKind::ClockJump, Some(self.first_backward), detail);
         }
         if self.unkept > 0 {
-            let detail = format!("{} rows beyond the first {MOST_CALLS} are in the table only", self.unkept);
+            let detail =
+                counted(self.unkept, &format!("# row[|s] beyond the first {MOST_CALLS} [is|are] in the table only"));
             evidence.problem(ProblemKind::Overlong, None, detail);
         }
     }

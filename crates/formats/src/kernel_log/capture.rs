@@ -3,6 +3,7 @@
 use super::clock_lookahead::Ahead;
 use super::text::Text;
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Instant, Mark, Name, Problem, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
@@ -176,9 +177,9 @@ impl Console {
         boot.facts.extend(self.facts.iter().map(|(name, value)| (Name::Owned(name.clone()), value.clone())));
         let mut say = |kind, line, detail: String| boot.problems.push(Problem { kind, detail, line, lost: None });
         if self.before_power_on > 0 {
-            let detail = format!(
-                "{} bytes that the board printed before power-on belong to another start and are left out",
-                self.before_power_on
+            let detail = counted(
+                self.before_power_on,
+                "# byte[|s] that the board printed before power-on belong[s|] to another start and [is|are] left out",
             );
             say(ProblemKind::Embedded, None, detail);
         }
@@ -188,7 +189,11 @@ impl Console {
             say(ProblemKind::LostTail, None, "the capture was ended before it was complete".to_owned());
         }
         if self.left_out > 0 {
-            say(ProblemKind::Overlong, None, format!("{} bytes beyond {MOST_TEXT} are left out", self.left_out));
+            say(
+                ProblemKind::Overlong,
+                None,
+                counted(self.left_out, &format!("# byte[|s] beyond {MOST_TEXT} [is|are] left out")),
+            );
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::clock_lookahead::Ahead;
 use super::text::Text;
 use crate::about::About;
+use crate::counts::counted;
 use crate::evidence::{Evidence, ProblemKind};
 use crate::format::Input;
 use crate::lines::Lines;
@@ -35,7 +36,10 @@ impl HostClock {
     /// Reports where the times went back.
     fn report(&self, text: &mut Text) {
         if let Some((count, line)) = self.reset {
-            let detail = format!("the host's times begin anew {count} times (a new base, or a step of its clock); they go on from the line before");
+            let again = counted(count, "begin anew [once|# times]");
+            let detail = format!(
+                "the host's times {again} (a new base, or a step of its clock); they go on from the line before"
+            );
             text.boots().note(ProblemKind::ClockJump, line, detail);
         }
     }
@@ -98,7 +102,7 @@ pub(super) fn read(
     ahead.finish(&mut text);
     clock.report(&mut text);
     if let Some((count, line)) = bare {
-        let detail = format!("{count} lines have no time of the host");
+        let detail = counted(count, "# line[|s] [has|have] no time of the host");
         text.boots().note(ProblemKind::Torn, line, detail);
     }
     let problems = lines.problems();

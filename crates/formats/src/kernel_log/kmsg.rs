@@ -5,6 +5,7 @@ use super::bytes::number;
 use super::prefix::caller_word;
 use super::text::unescape_all;
 use crate::about::{About, Origin, Role, Traits};
+use crate::counts::counted;
 use crate::evidence::{Caller, Clock, Evidence, Problem, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
@@ -112,7 +113,7 @@ impl Format for Kmsg {
         }
         note(&mut boots, &mut gap);
         if let Some((count, line)) = torn {
-            boots.note(ProblemKind::Torn, line, format!("{count} lines are no records"));
+            boots.note(ProblemKind::Torn, line, counted(count, "# line[|s] [is no record|are no records]"));
         }
         let problems = lines.problems();
         let mut boots = boots.finish(problems);
@@ -125,7 +126,7 @@ impl Format for Kmsg {
 
 fn note(boots: &mut Boots, gap: &mut Option<(u64, u64)>) {
     if let Some((lost, line)) = gap.take() {
-        let detail = format!("{lost} records are missing: their numbers are left out");
+        let detail = counted(lost, "# record[|s] [is|are] missing: [its number is|their numbers are] left out");
         let problem = Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: Some(lost) };
         boots.now().problems.push(problem);
     }

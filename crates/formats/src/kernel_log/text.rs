@@ -5,6 +5,7 @@ use super::boots::Boots;
 use super::bytes::is_of_program;
 use super::prefix::{inner_stamp, parse, usual, without_host, Prefixed, Time};
 use crate::about::About;
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::firmware::loader_line::loader_stamp;
 use crate::lines::Lines;
@@ -289,19 +290,23 @@ impl Text {
             (
                 self.torn,
                 ProblemKind::Torn,
-                "lines hold several records that interrupted one another; they were separated",
+                "line[ holds|s hold] several records that interrupted one another; they were separated",
             ),
-            (self.unstamped, ProblemKind::Untimed, "lines have no stamp"),
-            (self.contradicting, ProblemKind::Contradiction, "lines have a stamp of another kind, which was not used"),
+            (self.unstamped, ProblemKind::Untimed, "line[ has|s have] no stamp"),
+            (
+                self.contradicting,
+                ProblemKind::Contradiction,
+                "line[ has|s have] a stamp of another kind, which was not used",
+            ),
             (
                 self.minutes_lost,
                 ProblemKind::Untimed,
-                "lines have only the minute: what follows them may be up to a minute later",
+                "line[ has|s have] only the minute: what follows [it|them] may be up to a minute later",
             ),
         ];
         for (count, kind, what) in counts {
             if let Some((count, line)) = count {
-                self.boots.note(kind, line, format!("{count} {what}"));
+                self.boots.note(kind, line, counted(count, &format!("# {what}")));
             }
         }
         let mut boots = self.boots.finish(lines);

@@ -192,7 +192,7 @@ impl State {
             evidence.facts.push(("system.disks".into(), names.join(" ")));
         }
         self.processes.finish(evidence);
-        self.unparsed.report("lines are none of this file", evidence);
+        self.unparsed.report("line[|s] [is|are] none of this file", evidence);
         if self.backward.0 > 0 {
             let detail = "instants run backwards: files of two boots, or a collector whose memory was full";
             evidence.problem(ProblemKind::ClockJump, self.backward.1, detail);

@@ -1,6 +1,7 @@
 //! The files of a bootchart archive that are no samples: what was booted, and who was whose child.
 
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Grade, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
@@ -199,7 +200,7 @@ impl Format for BootchartAccounting {
             return Err(self.not_this("it holds no record of version 3"));
         }
         if odd > 0 {
-            let detail = format!("{odd} records are cut off or of another version");
+            let detail = counted(odd, "# record[|s] [is|are] cut off or of another version");
             evidence.problem(ProblemKind::Torn, None, detail);
             evidence.not_understood = odd;
         }

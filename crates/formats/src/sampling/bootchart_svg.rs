@@ -1,6 +1,7 @@
 //! The picture that systemd-bootchart draws: its comments hold the figures, its bars the times.
 
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::decimal::scaled;
 use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Name, Problem, ProblemKind, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
@@ -173,13 +174,18 @@ impl Chart {
             processes.marks.push(Instant { mark: Mark::Idle, time_ns, detail });
         }
         if let Some((dropped, line)) = self.dropped {
-            let detail =
-                format!("{dropped} samples came too late and were dropped: the picture is shorter than the boot");
+            let detail = counted(
+                dropped,
+                "# sample[|s] came too late and [was|were] dropped: the picture is shorter than the boot",
+            );
             // Samples are not what the picture was read by: how many of its bars they would have made is unknown.
             processes.problems.push(Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: None });
         }
         if filtered > 0 {
-            let detail = format!("{filtered} processes were filtered: of them only the time they used is there");
+            let detail = counted(
+                filtered,
+                "# process[|es] [was|were] filtered: of [it|them] only the time [it|they] used is there",
+            );
             processes.problem(ProblemKind::Censored, None, detail);
         }
         if self.scale.is_none() {

@@ -1,6 +1,7 @@
 //! Value change dumps (IEEE 1364, clause 18), as sigrok, PulseView and other logic analysers write them.
 
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Counter, Evidence, Instant, Mark, Name, Problem, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
@@ -258,7 +259,7 @@ impl Dump {
             self.evidence.problem(ProblemKind::Overlong, None, detail);
         }
         if self.left_out > 0 {
-            let detail = format!("{} signals beyond {MOST_SIGNALS} are left out", self.left_out);
+            let detail = counted(self.left_out, &format!("# signal[|s] beyond {MOST_SIGNALS} [is|are] left out"));
             self.evidence.problem(ProblemKind::Overlong, None, detail);
         }
         if let Some(line) = self.lost_time {
@@ -267,7 +268,7 @@ impl Dump {
         }
         if self.malformed > 0 {
             self.evidence.not_understood = self.malformed;
-            let detail = format!("{} words are no change of a declared signal", self.malformed);
+            let detail = counted(self.malformed, "# word[ is|s are] no change of a declared signal");
             self.evidence.problems.push(Problem {
                 kind: ProblemKind::Torn,
                 detail,

@@ -5,6 +5,7 @@ use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, TWO_CLOCKS};
 use super::unit_messages::unit;
 use crate::about::About;
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Instant, Log, Mark, ProblemKind, Span, SpanKind, SpanRef, Stage, Stamp};
 use crate::udev::queue::Queue;
 use std::collections::HashMap;
@@ -395,17 +396,18 @@ impl Boot {
             system.facts.push(("system.hostname".into(), hostname));
         }
         for (kind, (count, line), what) in [
-            (ProblemKind::Lost, self.lost, "messages say that the journal missed others"),
-            (ProblemKind::Untimed, self.untimed, "entries have no time of this boot"),
-            (ProblemKind::Encoding, self.replaced, "entries were not UTF-8; their odd bytes were replaced"),
+            (ProblemKind::Lost, self.lost, "message[ says|s say] that the journal missed others"),
+            (ProblemKind::Untimed, self.untimed, "entr[y has|ies have] no time of this boot"),
+            (ProblemKind::Encoding, self.replaced, "entr[y was|ies were] not UTF-8; [its|their] odd bytes were replaced"),
             (
                 ProblemKind::ClockJump,
                 self.clock_set,
-                "entries were sent by a wall clock that was set before the journal took them; their time is when it took them",
+                "entr[y was|ies were] sent by a wall clock that was set before the journal took [it; its|them; their] time is when it \
+                 took [it|them]",
             ),
         ] {
             if count > 0 {
-                system.problem(kind, line, format!("{count} {what}"));
+                system.problem(kind, line, counted(count, &format!("# {what}")));
             }
         }
         let kernel = kernel.map(|evidence| {

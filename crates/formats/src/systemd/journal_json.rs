@@ -81,7 +81,7 @@ pub(super) fn finish(
     }
     let mut evidence = journal.finish(format);
     if let Some(first) = evidence.first_mut() {
-        unparsed.report("entries are torn or cut off", first);
+        unparsed.report("entr[y|ies] [is|are] torn or cut off", first);
         first.problems.extend(problems);
     }
     Ok(evidence)

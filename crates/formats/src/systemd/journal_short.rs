@@ -6,6 +6,7 @@ use super::unit_jobs::{UnitJobs, READ_LATE, TWO_CLOCKS};
 use super::unit_messages::unit;
 use super::wall_clock::{Setting, WallClock};
 use crate::about::{About, Stamps, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Grade, Log, ProblemKind, Span, Stamp, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::kernel_log::messages::Interpreter;
@@ -86,7 +87,7 @@ impl Format for JournalShort {
         let mut all: Vec<Evidence> =
             boots.into_iter().zip(0..).flat_map(|(boot, number)| boot.finish(self.about(), number)).collect();
         if let Some(first) = all.first_mut() {
-            unparsed.report("lines have another shape", first);
+            unparsed.report("line[|s] [has|have] another shape", first);
             first.problems.extend(lines.problems());
         }
         Ok(all)
@@ -243,7 +244,7 @@ impl Boot {
         self.units.finish(&mut system);
         self.queue.finish(&mut system);
         if self.mixed.0 > 0 {
-            let detail = format!("{} lines have times of another clock than the first", self.mixed.0);
+            let detail = counted(self.mixed.0, "# line[|s] [has|have] times of another clock than the first");
             system.problem(ProblemKind::Untimed, self.mixed.1, detail);
         }
         if self.kernel.is_empty() {
@@ -262,10 +263,7 @@ impl Boot {
             kernel.traits = kernel.traits.of_kernel_lines();
             interpret(&mut kernel);
             if buffered > 0 {
-                let detail = format!(
-                    "{buffered} lines of the kernel have the time at which the journal read its buffer, not their own: they \
-                     have none here, and no phase begins or ends with them; `journalctl -b -o short-monotonic` has theirs"
-                );
+                let detail = counted(buffered, "# line[|s] of the kernel [has|have] the time at which the journal read its buffer, not [its|their] own: [it has|they have] none here, and no phase begins or ends with [it|them]; `journalctl -b -o short-monotonic` has [its own|theirs]");
                 kernel.problem(ProblemKind::Untimed, Some(self.first_line), detail);
             }
             if alone {

@@ -1,6 +1,7 @@
 //! What both forms of `systemd-analyze plot` have in common: times that were cut to the end of the boot.
 
 use super::unit_times::{UnitTimes, CLAMPED};
+use crate::counts::counted;
 use crate::evidence::{Evidence, Instant, Mark, ProblemKind};
 
 /// Adds the spans of all units.
@@ -25,11 +26,13 @@ pub fn report(units: Vec<UnitTimes>, end: Option<i64>, evidence: &mut Evidence) 
         evidence.spans.extend(unit.up());
     }
     if let Some((units, first)) = disputed {
-        let detail = format!("of {units} units the length is not that from activating to active: {first}");
+        let detail =
+            format!("of {} the length is not that from activating to active: {first}", counted(units, "# unit[|s]"));
         evidence.problem(ProblemKind::Contradiction, None, detail);
     }
     if clamped > 0 {
-        let detail = format!("{clamped} units have a time that is the end of the boot: {CLAMPED}");
+        let detail =
+            format!("{}{CLAMPED}", counted(clamped, "# unit[|s] [has|have] a time that is the end of the boot: "));
         evidence.problem(ProblemKind::Clamped, None, detail);
     }
 }

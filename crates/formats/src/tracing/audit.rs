@@ -5,6 +5,7 @@ use super::lives::Lives;
 use super::text::Damage;
 use super::traced_calls::{TracedCall, TracedCalls};
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Grade, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::{Line, Lines};
@@ -162,7 +163,7 @@ impl Reader {
         let mut evidence = self.evidence;
         self.damage.report("an audit record", &mut evidence);
         if self.unkept > 0 {
-            let detail = format!("{} records beyond {MOST_LINES} are counted only", self.unkept);
+            let detail = counted(self.unkept, &format!("# record[|s] beyond {MOST_LINES} [is|are] counted only"));
             evidence.problem(ProblemKind::Overlong, None, detail);
         }
         self.lives.finish(true, false, &mut evidence);

@@ -1,6 +1,7 @@
 //! Where everything stands in a trace.dat: versions 6 and 7.
 
 use super::ring_buffer::Machine;
+use crate::counts::counted;
 use crate::FormatError;
 use std::io::Read;
 
@@ -188,7 +189,7 @@ fn pages(bytes: &[u8], cpu: u32, offset: u64, size: u64, parts: &mut Parts) {
     let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
     let end = start.saturating_add(usize::try_from(size).unwrap_or(usize::MAX)).min(bytes.len());
     if ((end - start) as u64) < size {
-        parts.missing.push(format!("{} bytes of processor {cpu}", size - (end - start) as u64));
+        parts.missing.push(format!("{}{cpu}", counted(size - (end - start) as u64, "# byte[|s] of processor ")));
     }
     if end > start {
         parts.buffers.push((cpu, bytes[start..end].to_vec()));

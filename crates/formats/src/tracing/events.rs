@@ -6,6 +6,7 @@ use super::event_line::field;
 use super::long_calls::{Long, LongCalls, Trust};
 use super::processor_time::ProcessorTime;
 use super::symbols::{split_module, Symbols};
+use crate::counts::counted;
 use crate::evidence::{Caller, Evidence, Grade, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
 use firstlight_schema::{Reason, ReasonCode};
 use rustc_hash::FxHashMap;
@@ -388,19 +389,27 @@ impl Events {
                 evidence.problems.push(Problem { kind, detail, line: None, lost: None });
             }
         };
-        note(unfinished, ProblemKind::Unfinished, format!("{unfinished} initcalls have no end"));
+        note(unfinished, ProblemKind::Unfinished, counted(unfinished, "# initcall[|s] [has|have] no end"));
         let unseen = self.unseen;
-        note(unseen, ProblemKind::Unfinished, format!("{unseen} initcalls ended among lost events"));
+        note(unseen, ProblemKind::Unfinished, counted(unseen, "# initcall[|s] ended among lost events"));
         let open = self.open_pairs as u64;
-        note(open, ProblemKind::Unfinished, format!("{open} events that begin something have no end"));
+        note(open, ProblemKind::Unfinished, counted(open, "# event[|s] that begin[s|] something [has|have] no end"));
         note(
             self.unpaired,
             ProblemKind::Unpaired,
-            format!("{} events that end something have no start", self.unpaired),
+            counted(self.unpaired, "# event[|s] that end[s|] something [has|have] no start"),
         );
-        note(self.unkept, ProblemKind::Overlong, format!("{} events beyond {MOST} are counted only", self.unkept));
+        note(
+            self.unkept,
+            ProblemKind::Overlong,
+            counted(self.unkept, &format!("# event[|s] beyond {MOST} [is|are] counted only")),
+        );
         let kinds = self.uncounted;
-        note(kinds, ProblemKind::Overlong, format!("{kinds} events of more than {MOST_KINDS} kinds are not counted"));
+        note(
+            kinds,
+            ProblemKind::Overlong,
+            counted(kinds, &format!("# event[|s] of more than {MOST_KINDS} kinds [is|are] not counted")),
+        );
         if !self.long.is_empty() {
             evidence.facts.push(("trace.span_threshold_ns".into(), self.long.threshold_ns.to_string()));
             self.long.into_spans(&self.symbols, &mut evidence.spans, |pid| format!("task {pid}"));

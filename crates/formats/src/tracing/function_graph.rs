@@ -6,6 +6,7 @@ use super::graph_places::Places;
 use super::stamps::Place;
 use super::text::{self, lost_events, overwritten, Begun, Text};
 use crate::about::{About, Origin, Role, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Line;
@@ -112,7 +113,8 @@ impl Text for Reader {
         let Begun { mut evidence, stamps, damage } = self.begun;
         damage.report("a function graph", &mut evidence);
         if self.unkept > 0 {
-            let detail = format!("{} events beyond the first {MOST_EVENTS} are not in the log", self.unkept);
+            let detail =
+                counted(self.unkept, &format!("# event[|s] beyond the first {MOST_EVENTS} [is|are] not in the log"));
             evidence.problem(ProblemKind::Overlong, None, detail);
         }
         stamps.report(&mut evidence);

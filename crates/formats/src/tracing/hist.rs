@@ -3,6 +3,7 @@
 use super::graph_line::{duration, trim};
 use super::symbols::split_module;
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{CallNode, Calls, Clock, Evidence, Name, Problem, ProblemKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::{Line, Lines};
@@ -115,7 +116,7 @@ impl Reader {
                 self.fact(format!("probe.{name}.missed"), missed.to_string());
                 self.evidence.problems.push(Problem {
                     kind: ProblemKind::Lost,
-                    detail: format!("the probe {name} was missed {missed} times"),
+                    detail: format!("the probe {name} was missed {}", counted(missed, "[once|# times]")),
                     line: Some(line.number),
                     lost: Some(missed),
                 });
@@ -145,9 +146,9 @@ impl Reader {
         if lower == "dropped" && number.is_some_and(|number| number > 0) {
             self.evidence.problems.push(Problem {
                 kind: ProblemKind::Lost,
-                detail: format!(
-                    "{value} events found no place in histogram {}: its sums are too small",
-                    self.histograms
+                detail: counted(
+                    number.unwrap_or_default(),
+                    &format!("# event[|s] found no place in histogram {}: its sums are too small", self.histograms),
                 ),
                 line: Some(line),
                 lost: number,
@@ -173,9 +174,9 @@ impl Reader {
 
     fn finish(mut self) -> Evidence {
         self.evidence.understood = self.rows;
-        self.unparsed.report("lines have no shape of a histogram or profile", &mut self.evidence);
+        self.unparsed.report("line[|s] [has|have] no shape of a histogram or profile", &mut self.evidence);
         if self.unkept > 0 {
-            let detail = format!("{} rows beyond {MOST} were left out", self.unkept);
+            let detail = counted(self.unkept, &format!("# row[|s] beyond {MOST} [was|were] left out"));
             self.evidence.problem(ProblemKind::Overlong, None, detail);
         }
         if self.calls.is_some() {

@@ -1,5 +1,6 @@
 //! Processes and their threads, as a record of system calls shows them.
 
+use crate::counts::counted;
 use crate::evidence::{Evidence, Grade, Name, ProblemKind, Span, SpanKind};
 use crate::names::one_line;
 use firstlight_schema::ReasonCode;
@@ -132,7 +133,7 @@ impl Lives {
     /// *numbered*: the record has the numbers of its tasks. *others*: other records have the tasks that did nothing in this one.
     pub(super) fn finish(self, numbered: bool, others: bool, evidence: &mut Evidence) {
         if self.unkept > 0 {
-            let detail = format!("{} processes beyond {MOST} are left out", self.unkept);
+            let detail = counted(self.unkept, &format!("# process[|es] beyond {MOST} [is|are] left out"));
             evidence.problem(ProblemKind::Overlong, None, detail);
         }
         for life in self.all.into_iter().filter(|life| life.leader.is_none()) {

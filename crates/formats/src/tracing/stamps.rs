@@ -1,5 +1,6 @@
 //! The stamps of a text of the tracer: where it begins another boot, and where they go back.
 
+use crate::counts::counted;
 use crate::evidence::{Evidence, ProblemKind};
 
 /// What is known of them so far.
@@ -62,7 +63,7 @@ impl Stamps {
     /// Says where they go back.
     pub fn report(&self, evidence: &mut Evidence) {
         if self.back > 0 {
-            let detail = format!("{} stamps are before the one of the line before", self.back);
+            let detail = counted(self.back, "# stamp[ is|s are] before the one of the line before");
             evidence.problem(ProblemKind::ClockJump, Some(self.first_back), detail);
         }
     }

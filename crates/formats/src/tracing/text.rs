@@ -3,6 +3,7 @@
 use super::graph_line::{blanks, digits};
 use super::stamps::Stamps;
 use crate::about::About;
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
 use crate::format::{Format, Input};
 use crate::lines::{Line, Lines};
@@ -147,19 +148,20 @@ impl Damage {
         let understood = evidence.understood;
         self.end_run(self.run.understood == 0 || self.run.understood == understood);
         if self.around > 0 {
-            let detail = format!("{} lines of the page around the text are no part of it", self.around);
+            let detail = counted(self.around, "# line[|s] of the page around the text [is|are] no part of it");
             evidence.problem(ProblemKind::Embedded, None, detail);
         }
         if self.places > 0 {
             evidence.problems.push(Problem {
                 kind: ProblemKind::Lost,
-                detail: format!("the tracer lost records at {} places", self.places),
+                detail: counted(self.places, "the tracer lost records at # place[|s]"),
                 line: self.first_place,
                 lost: (self.lost > 0).then_some(self.lost),
             });
         }
         if let Some((line, text)) = self.first_torn {
-            let detail = format!("{} lines have no shape of {shape}, the first: {text}", self.torn);
+            let detail =
+                format!("{}{shape}, the first: {text}", counted(self.torn, "# line[|s] [has|have] no shape of "));
             evidence.problem(ProblemKind::Torn, Some(line), detail);
             evidence.not_understood = self.torn;
         }

@@ -6,6 +6,7 @@ use super::events::{Event, Events};
 use super::graph::{Graph, Task};
 use super::ring_buffer::{Buffer, Record};
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
@@ -126,11 +127,11 @@ impl Reader {
             };
             let cpu = stats.lines().next().unwrap_or_default().trim();
             for (key, kind, what) in [
-                ("overrun:", ProblemKind::LostHead, "were overwritten"),
+                ("overrun:", ProblemKind::LostHead, "[was|were] overwritten"),
                 ("dropped events:", ProblemKind::LostTail, "found no place"),
             ] {
                 if let Some(lost) = figure(key) {
-                    let detail = format!("{cpu}: {lost} records {what}");
+                    let detail = format!("{cpu}: {}", counted(lost, &format!("# record[|s] {what}")));
                     self.evidence.problems.push(Problem { kind, detail, line: None, lost: Some(lost) });
                 }
             }
@@ -212,7 +213,7 @@ impl Reader {
         }
         if self.unknown > 0 {
             evidence.not_understood = self.unknown;
-            let detail = format!("{} records are of events without a format in the file", self.unknown);
+            let detail = counted(self.unknown, "# record[|s] [is|are] of events without a format in the file");
             evidence.problem(ProblemKind::Unrecognised, None, detail);
         }
         if !self.timed {

@@ -60,7 +60,7 @@ impl Format for UdevDatabase {
             return Err(self.not_this("no block names a device"));
         }
         evidence.problems.extend(lines.problems());
-        unparsed.report("lines are none of the database's", &mut evidence);
+        unparsed.report("line[|s] [is|are] none of the database's", &mut evidence);
         Ok(vec![evidence])
     }
 }

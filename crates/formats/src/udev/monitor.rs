@@ -1,6 +1,7 @@
 //! `udevadm monitor`: events as the kernel sends them, and again as udev passes them on.
 
 use crate::about::{About, Origin, Traits};
+use crate::counts::counted;
 use crate::decimal::scaled;
 use crate::evidence::{Clock, Evidence, Grade, Problem, ProblemKind, Span, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
@@ -57,7 +58,7 @@ impl Format for UdevMonitor {
             return Err(self.not_this("no line is an event"));
         }
         join.finish(&mut evidence);
-        unparsed.report("lines are neither event nor property", &mut evidence);
+        unparsed.report("line[|s] [is|are] neither event nor property", &mut evidence);
         evidence.problems.extend(lines.problems());
         Ok(vec![evidence])
     }
@@ -202,18 +203,16 @@ impl Join {
         evidence.facts.push(("udev.events".into(), self.kernel.max(self.udev).to_string()));
         let both = self.kernel > 0 && self.udev > 0;
         if !waiting.is_empty() && both {
-            let detail = format!("{} events of the kernel were not seen from udev", waiting.len());
+            let detail = counted(waiting.len(), "# event[|s] of the kernel [was|were] not seen from udev");
             evidence.problem(ProblemKind::Unfinished, first, detail);
         }
         if self.only_udev.0 > 0 && both {
-            let detail = format!("{} events of udev were not seen from the kernel", self.only_udev.0);
+            let detail = counted(self.only_udev.0, "# event[|s] of udev [was|were] not seen from the kernel");
             evidence.problem(ProblemKind::Unpaired, self.only_udev.1, detail);
         }
         if let Some((missing, after)) = gaps(&self.numbers) {
             let sides = u64::from(self.kernel > 0) + u64::from(self.udev > 0);
-            let detail = format!(
-                "{missing} events are missing by their SEQNUM, the first after {after}: the monitor was too slow, or chose among them"
-            );
+            let detail = counted(missing, &format!("# event[|s] [is|are] missing by [its|their] SEQNUM, the first after {after}: the monitor was too slow, or chose among [it|them]"));
             let lost = Some(missing.saturating_mul(sides));
             evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: None, lost });
         }
@@ -222,8 +221,10 @@ impl Join {
             evidence.problem(ProblemKind::Unpaired, None, detail);
         }
         if self.guessed > 0 {
-            let detail =
-                format!("{} events were joined by path and order (use `udevadm monitor -k -u -p`)", self.guessed);
+            let detail = counted(
+                self.guessed,
+                "# event[|s] [was|were] joined by path and order (use `udevadm monitor -k -u -p`)",
+            );
             evidence.problem(ProblemKind::Unpaired, None, detail);
         }
     }

@@ -1,6 +1,7 @@
 //! The queue of udevd by its debug log: when each event was queued, held back, ready, worked on and done.
 
 use super::event::Event;
+use crate::counts::counted;
 use crate::evidence::{Counter, Evidence, ProblemKind};
 use crate::systemd::timespan::by_step;
 use std::collections::HashMap;
@@ -281,15 +282,16 @@ impl Queue {
             evidence.facts.push(("udev.children_max_reached".into(), self.reached.to_string()));
         }
         if unfinished.0 > 0 {
-            let detail = format!("{} events were not done when the record ended", unfinished.0);
+            let detail = counted(unfinished.0, "# event[|s] [was|were] not done when the record ended");
             evidence.problem(ProblemKind::Unfinished, unfinished.1, detail);
         }
         if backward > 0 {
-            let detail = format!("of {backward} events the times run backwards: workers and daemon log by themselves");
+            let text = "of # event[|s] the times run backwards: workers and daemon log by themselves";
+            let detail = counted(backward, text);
             evidence.problem(ProblemKind::ClockJump, None, detail);
         }
         if self.bare > 0 {
-            let detail = format!("{} messages have no time", self.bare);
+            let detail = counted(self.bare, "# message[|s] [has|have] no time");
             evidence.problem(ProblemKind::Untimed, None, detail);
         }
     }

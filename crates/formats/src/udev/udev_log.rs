@@ -2,6 +2,7 @@
 
 use super::queue::Queue;
 use crate::about::{About, Origin, Stamps, Traits};
+use crate::counts::counted;
 use crate::decimal::scaled;
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
@@ -72,7 +73,7 @@ impl Format for UdevLog {
         evidence.clock = clock.unwrap_or(Clock::Untimed);
         queue.finish(&mut evidence);
         if mixed.0 > 0 {
-            let detail = format!("{} lines have times of another clock than the first", mixed.0);
+            let detail = counted(mixed.0, "# line[|s] [has|have] times of another clock than the first");
             evidence.problem(ProblemKind::Untimed, mixed.1, detail);
         }
         evidence.problems.extend(lines.problems());

@@ -2,6 +2,7 @@
 
 use super::reordering::is_first;
 use super::{console_enabled, Boots};
+use crate::counts::counted;
 use crate::evidence::{Evidence, ProblemKind, Stamp};
 
 /// Lines that stood there twice.
@@ -14,8 +15,9 @@ pub(super) struct Doubled {
 impl Doubled {
     pub(super) fn problem(&self, boot: &mut Evidence) {
         if let Some((count, line)) = self.lines {
-            let detail = format!(
-                "{count} lines stand there twice in a row, because two consoles print them; one of each is kept"
+            let detail = counted(
+                count,
+                "# line[|s] stand[s|] there twice in a row, because two consoles print [it|them]; one of each is kept",
             );
             boot.problem(ProblemKind::Replay, Some(line), detail);
         }

@@ -1,6 +1,7 @@
 //! What is wrong with a boot as its log shows it.
 
 use super::{Boots, Jumps, FIRST_LINES};
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, ProblemKind};
 
 impl Boots {
@@ -22,20 +23,22 @@ impl Boots {
             }
         }
         if let Some((dropped, line)) = self.replayed {
-            let detail =
-                format!("{dropped} lines stand there again, because a console was enabled late; the first are kept");
+            let detail = counted(
+                dropped,
+                "# line[|s] stand[s|] there again, because a console was enabled late; the first [is|are] kept",
+            );
             boot.problem(ProblemKind::Replay, Some(line), detail);
         }
         self.doubled.problem(boot);
         if self.jumps.count > 0 {
             let Jumps { count, first, from, to } = &self.jumps;
             let (from, to) = (*from as f64 / 1e9, *to as f64 / 1e9);
-            let times = if *count == 1 { "once".to_owned() } else { format!("{count} times") };
-            let detail = format!("the stamps jump back {times}, first from {from:.6} to {to:.6}");
+            let times = counted(*count, "[once|# times, first]");
+            let detail = format!("the stamps jump back {times} from {from:.6} to {to:.6}");
             boot.problem(ProblemKind::ClockJump, Some(*first), detail);
         }
         if let Some((count, line)) = self.replaced {
-            let detail = format!("{count} lines are not UTF-8; what is not was replaced");
+            let detail = counted(count, "# line[|s] [is|are] not UTF-8; what is not was replaced");
             boot.problem(ProblemKind::Encoding, Some(line), detail);
         }
     }

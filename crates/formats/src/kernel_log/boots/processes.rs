@@ -1,5 +1,6 @@
 //! Lines of programs between those of the kernel, whose stamps may be of another clock.
 
+use crate::counts::counted;
 use crate::evidence::{Evidence, ProblemKind};
 
 /// A line is out of order by more than a processor or a console delays it.
@@ -77,17 +78,8 @@ impl Processes {
         let first = self.lines.first().and_then(|line| boot.log.get(line.row)).map(|(stamp, _)| stamp.line);
         let count = self.lines.len();
         let detail = match ahead {
-            Some((ahead, uncertainty)) => format!(
-                "{count} lines of programs have stamps of another clock, which is {:.3} s {} the kernel's, as the lines around \
-                 them show, to {:.3} s: they are shown by the kernel's clock",
-                ahead.saturating_abs() as f64 / 1e9,
-                if ahead < 0 { "behind" } else { "ahead of" },
-                uncertainty as f64 / 1e9
-            ),
-            None => format!(
-                "{count} lines of programs have stamps of another clock, and too few lines of the kernel are around them to \
-                 fit it: they have no times here"
-            ),
+            Some((ahead, uncertainty)) => counted(count, &format!("# line[|s] of programs [has|have] stamps of another clock, which is {:.3} s {} the kernel's, as the lines around [it|them] show, to {:.3} s: [it is|they are] shown by the kernel's clock", ahead.saturating_abs() as f64 / 1e9, if ahead < 0 { "behind" } else { "ahead of" }, uncertainty as f64 / 1e9)),
+            None => counted(count, "# line[|s] of programs [has|have] stamps of another clock, and too few lines of the kernel are around [it|them] to fit it: [it has|they have] no times here"),
         };
         boot.problem(ProblemKind::ClockJump, first, detail);
     }

@@ -3,6 +3,7 @@
 use super::figure::Figure;
 use super::rows::{cookie, named, parts, returned_after, row, track};
 use super::{asynchronous, old_initcalls, Interpreter};
+use crate::counts::counted;
 use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
 use crate::evidence::{Evidence, Name, Problem, ProblemKind, SpanKind, Spans, Stamp};
@@ -147,7 +148,7 @@ pub fn finish(all: &mut Interpreter, evidence: &mut Evidence) {
         evidence.facts.push((Name::Borrowed("kernel.initcalls_blacklisted"), names));
     }
     if let Some((count, line)) = all.initcalls.unpaired {
-        let detail = format!("{count} initcalls returned whose beginning is not in the log");
+        let detail = counted(count, "# initcall[|s] returned whose beginning is not in the log");
         evidence.problems.push(Problem { kind: ProblemKind::Unpaired, detail, line: Some(line), lost: None });
     }
 }

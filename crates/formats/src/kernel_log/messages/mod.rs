@@ -19,6 +19,7 @@ mod trust;
 mod warnings;
 
 use super::bytes::number;
+use crate::counts::counted;
 use crate::evidence::{Evidence, Problem, ProblemKind, Stamp};
 use memchr::memmem;
 use pairs::Pairs;
@@ -199,7 +200,8 @@ impl Interpreter {
         self.trust.finish(release, evidence);
         self.warnings.finish(evidence);
         if let Some((count, line, shown)) = self.torn {
-            let detail = format!("{count} lines about initcalls or probes are torn, such as `{shown}`");
+            let detail =
+                format!("{}{shown}`", counted(count, "# line[|s] about initcalls or probes [is|are] torn, such as `"));
             evidence.problem(ProblemKind::Torn, Some(line), detail);
         }
         if let Some((lost, line)) = self.dropped {

@@ -2,6 +2,7 @@
 
 use super::figure::Figure;
 use super::trust::Trust;
+use crate::counts::counted;
 use crate::evidence::spans::Row;
 use crate::evidence::texts::{Text, Texts};
 use crate::evidence::{Evidence, Grade, Mark, Problem, ProblemKind, SpanKind, Spans};
@@ -153,7 +154,8 @@ impl Pairs {
         }
         if !returned_by.is_empty() && !dropped {
             let lost = returned_by.len() as u64;
-            let detail = format!("{lost} initcalls returned, and their last lines are not there");
+            let detail =
+                counted(lost, "# initcall[|s] returned, and [its last line is|their last lines are] not there");
             evidence.problems.push(Problem { kind: ProblemKind::Lost, detail, line: Some(line), lost: Some(lost) });
         }
         for (span, by) in returned_by {
@@ -175,7 +177,8 @@ impl Pairs {
             row.reason = texts.number(reason.text().as_bytes());
         }
         let name = evidence.spans.get(first).map_or("", |span| span.name);
-        let detail = format!("{} calls have no end, `{name}` the first of them", self.lost.len());
+        let detail =
+            format!("{}, `{name}` the first of them", counted(self.lost.len(), "# call[|s] [has|have] no end"));
         evidence.problem(ProblemKind::Unfinished, Some(line), detail);
     }
 }

@@ -10,6 +10,7 @@ mod unit;
 
 use super::figure::{Figure, Measured, MICROSECOND, MILLISECOND};
 use super::steps::Steps;
+use crate::counts::counted;
 use crate::evidence::chunks::Chunks;
 use crate::evidence::texts::{Text, Texts};
 use crate::evidence::{Evidence, Name, ProblemKind, SpanKind};
@@ -28,6 +29,12 @@ pub struct Trust {
     first_ns: Option<i64>,
     measured: Chunks<Measured>,
     bodies: Option<u64>,
+}
+
+/// What is said of initcalls, of which the first is named.
+fn of_calls(count: u64, name: &str, what: &str) -> String {
+    let calls = counted(count, "# initcall[|s]");
+    format!("{calls}, `{name}`{} {}", counted(count, "[,| the first,]"), counted(count, what))
 }
 
 impl Trust {
@@ -134,32 +141,32 @@ impl Trust {
         let told = [
             (
                 ProblemKind::SharedStart,
-                "were still running when another began: the kernel measures from the last beginning; their lengths are those of \
-                 the stamps",
+                "[was|were] still running when another began: the kernel measures from the last beginning; [its length is \
+                 that|their lengths are those] of the stamps",
             ),
             (
                 ProblemKind::SharedStart,
-                "were still running when another began: the kernel measures from the last beginning, and no stamp shows more; \
-                 they took longer than shown",
+                "[was|were] still running when another began: the kernel measures from the last beginning, and no stamp shows more; \
+                 [it|they] took longer than shown",
             ),
             (
                 ProblemKind::Contradiction,
-                "have stamps that are more than 0.1 s further apart than the kernel's own figure: the time \
-                 between is unexplained; shown are the kernel's figures",
+                "[has|have] stamps that are more than 0.1 s further apart than the kernel's own figure: the time \
+                 between is unexplained; shown [is the kernel's figure|are the kernel's figures]",
             ),
             (
                 ProblemKind::Contradiction,
-                "have stamps that are less far apart than the kernel's own figure, by more than 0.1 s: one of the clocks is \
-                 wrong; shown are the kernel's figures, but they stand between their stamps",
+                "[has|have] stamps that are less far apart than the kernel's own figure, by more than 0.1 s: one of the clocks is \
+                 wrong; shown [is the kernel's figure, but it stands between its|are the kernel's figures, but they stand between their] stamps",
             ),
         ];
         for (of, (kind, what)) in found.into_iter().zip(told) {
             if let Some((count, name)) = of {
-                evidence.problem(kind, None, format!("{count} initcalls, `{name}` the first, {what}"));
+                evidence.problem(kind, None, of_calls(count, &name, what));
             }
         }
         if stood > 0 {
-            let detail = format!("the clock stands still for some lines, and {stood} calls began or ended there: they took longer than shown");
+            let detail = counted(stood, "the clock stands still for some lines, and # call[|s] began or ended there: [it|they] took longer than shown");
             evidence.problem(ProblemKind::Quantised, None, detail);
         }
         if self.measured.iter().any(|measured| measured.figure == Figure::Millis) {

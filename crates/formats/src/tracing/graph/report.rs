@@ -3,6 +3,7 @@
 use super::super::events::both;
 use super::{Count, Graph};
 use crate::about::About;
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Problem, ProblemKind};
 
 impl Graph {
@@ -50,45 +51,47 @@ impl Graph {
         note(
             self.unfinished,
             ProblemKind::Unfinished,
-            format!("{} calls have no end: they are counted with the time until {lengths}", self.unfinished.number),
+            format!(
+                "{}{lengths}",
+                counted(
+                    self.unfinished.number,
+                    "# call[|s] [has|have] no end: [it is|they are] counted with the time until "
+                )
+            ),
         );
         note(
             self.unpaired,
             ProblemKind::Unpaired,
-            format!(
-                "{} returns have no entry: their {} us are not in the tree, what they called stands under their caller",
-                self.unpaired.number,
-                self.unpaired_ns / 1000
-            ),
+            counted(self.unpaired.number, &format!("# return[|s] [has|have] no entry: [its|their] {} us are not in the tree, what [it|they] called stands under [its|their] caller", self.unpaired_ns / 1000)),
         );
         note(
             self.longer_inside,
             ProblemKind::Contradiction,
-            format!(
-                "{} calls took less time than what they called: they are counted with that",
-                self.longer_inside.number
+            counted(
+                self.longer_inside.number,
+                "# call[|s] took less time than what [it|they] called: [it is|they are] counted with that",
             ),
         );
         note(
             self.too_long,
             ProblemKind::Contradiction,
-            format!(
-                "{} calls end by their duration after the next line of the same task: they are counted until there",
-                self.too_long.number
-            ),
+            counted(self.too_long.number, "# call[|s] end[s|] by [its|their] duration after the next line of the same task: [it is|they are] counted until there"),
         );
         note(
             self.crowded,
             ProblemKind::Implausible,
-            format!(
-                "{} lines of more tasks, processors or frames than a kernel has were left out",
-                self.crowded.number
+            counted(
+                self.crowded.number,
+                "# line[|s] of more tasks, processors or frames than a kernel has [was|were] left out",
             ),
         );
         if self.tree.folded > 0 || self.symbols.overflowed() {
             let detail = format!(
-                "{} calls were charged to their callers: a tree holds at most {} calling contexts",
-                self.tree.folded,
+                "{}{} calling contexts",
+                counted(
+                    self.tree.folded,
+                    "# call[|s] [was|were] charged to [its|their] callers: a tree holds at most "
+                ),
                 self.tree.len()
             );
             evidence.problems.push(Problem { kind: ProblemKind::Overlong, detail, line: None, lost: None });

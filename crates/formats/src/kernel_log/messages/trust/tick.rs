@@ -4,6 +4,7 @@
 
 mod candidates;
 
+use crate::counts::counted;
 use crate::evidence::chunks::Chunks;
 use crate::evidence::spans::Row;
 use crate::evidence::{Evidence, Mark, SpanKind};
@@ -40,19 +41,21 @@ impl Tick {
     pub(super) fn statement(&self) -> String {
         let calls = self.calls;
         let Some(step) = self.step else {
-            return format!(
-                "the first {calls} lengths that the kernel gives are 0 while the stamps move on, because its own clock stands \
-                 still: those of the stamps are taken"
+            return counted(
+                calls,
+                "the first [length|# lengths] that the kernel gives [is|are] 0 while the stamps move on, because its own clock \
+                 stands still: [that|those] of the stamps [is|are] taken",
             );
         };
         let ms = match step % 1_000_000 {
             0 => (step / 1_000_000).to_string(),
             _ => format!("{:.3}", step as f64 / 1e6),
         };
-        format!(
-            "the first {calls} lengths that the kernel gives move in steps of {ms} ms, because its clock source is the tick \
-             until it switches: those of the stamps are taken"
-        )
+        let text = format!(
+            "the first [length|# lengths] that the kernel gives move[s|] in steps of {ms} ms, because its clock source is the \
+             tick until it switches: [that|those] of the stamps [is|are] taken"
+        );
+        counted(calls, &text)
     }
 }
 
