@@ -14,9 +14,16 @@ pub struct BootMark {
     pub source: String,
     /// The line, function or variable.
     pub detail: String,
+    /// It is of a clock that cannot be right.
+    pub doubted: bool,
 }
 
 impl BootMark {
+    /// A mark of a clock that nothing speaks against.
+    pub fn new(mark: Mark, time_ns: i64, source: String, detail: String) -> Self {
+        Self { mark, time_ns, source, detail, doubted: false }
+    }
+
     /// No record has it: it is inferred from what they hold.
     pub fn is_inferred(&self) -> bool {
         self.detail.starts_with(INFERRED)

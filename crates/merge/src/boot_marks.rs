@@ -21,6 +21,7 @@ pub fn boot_marks(
     all.extend(clock_start(pieces, &all));
     all.extend(capture_clock::capture_start(pieces, &all));
     let mut whole: Option<(i64, i64)> = None;
+    let mut doubted: Vec<i64> = Vec::new();
     let mut add = |at: i64| {
         whole = Some(whole.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
     };
@@ -31,10 +32,12 @@ pub fn boot_marks(
         if let (Some(line), Some((first, last))) = (piece.line, extent(piece.evidence)) {
             add(line.at(first));
             add(line.at(last));
+            doubted.extend(piece.doubted.own.then(|| [line.at(first), line.at(last)]).into_iter().flatten());
         }
         if let Some((first, last)) = capture_clock::extent(piece) {
             add(first);
             add(last);
+            doubted.extend(piece.doubted.host.then_some([first, last]).into_iter().flatten());
         }
     }
     if let Some(ready) = wanted.iter().find(|mark| mark.mark == Mark::Ready) {
@@ -42,6 +45,9 @@ pub fn boot_marks(
         all.retain(|mark| mark.time_ns <= ready.time_ns);
     }
     cover(&mut all, whole);
+    for mark in all.iter_mut().filter(|mark| matches!(mark.mark, Mark::RecordStart | Mark::RecordEnd)) {
+        mark.doubted |= doubted.contains(&mark.time_ns);
+    }
     all
 }
 
@@ -56,10 +62,6 @@ fn clock_start(pieces: &[AlignedRecord<'_>], marks: &[BootMark]) -> Option<BootM
     if told || extent(boot.evidence).is_none() {
         return None;
     }
-    Some(BootMark {
-        mark: Mark::KernelClockStart,
-        time_ns: boot.line?.at(0),
-        source: boot.file.to_owned(),
-        detail: "the zero of CLOCK_MONOTONIC".to_owned(),
-    })
+    let detail = "the zero of CLOCK_MONOTONIC".to_owned();
+    Some(BootMark::new(Mark::KernelClockStart, boot.line?.at(0), boot.file.to_owned(), detail))
 }

@@ -47,6 +47,7 @@ pub fn capture_start(pieces: &[AlignedRecord<'_>], marks: &[BootMark]) -> Option
             time_ns: first,
             source: piece.file.to_owned(),
             detail: "the first line that was received".to_owned(),
+            doubted: piece.doubted.host,
         })
     })
 }

@@ -14,12 +14,14 @@ pub struct Completeness {
     pub lost: u64,
     /// Whether all that is missing could be counted.
     pub countable: bool,
+    /// Records that are not in the tables: nobody knows how much of them belongs there.
+    pub left_out: u64,
 }
 
 impl Completeness {
     /// Counts what every piece holds and lacks.
     pub fn count(&mut self, pieces: &[AlignedRecord<'_>]) {
-        self.countable = true;
+        self.countable = self.left_out == 0;
         for piece in pieces {
             let evidence = piece.evidence;
             self.understood = self.understood.saturating_add(evidence.understood);

@@ -1,5 +1,7 @@
 //! One clock as a straight line of another, from events that both records hold.
 
+use crate::doubt::{doubt, Doubt, Observed, Residuals};
+
 /// Rates are fitted from so many shared events on, and over so long a time; else the clocks are taken to run alike.
 const EVENTS_FOR_RATE: usize = 8;
 const SPAN_FOR_RATE_NS: i64 = 1_000_000_000;
@@ -64,12 +66,14 @@ pub struct Fitted {
     pub most_ns: i64,
     /// The farthest.
     pub max_ns: i64,
+    /// Why the clock cannot have run so.
+    pub doubt: Option<Doubt>,
 }
 
 impl Fitted {
     /// A line that rests on no shared event.
     pub fn without_events(line: Line) -> Self {
-        Self { line, shared: 0, median_ns: 0, most_ns: 0, max_ns: 0 }
+        Self { line, shared: 0, median_ns: 0, most_ns: 0, max_ns: 0, doubt: None }
     }
 }
 
@@ -85,10 +89,26 @@ impl Fitted {
 pub fn through(mut events: Vec<(i64, i64)>, rate_limit: f64) -> Option<Fitted> {
     events.sort_unstable();
     let level = judged(&events, centred(&events, 1.0)?);
-    let Some(rate) = rate(&events).filter(|rate| (rate - 1.0).abs() <= rate_limit) else { return Some(level) };
+    let Some(rate) = rate(&events) else { return Some(level) };
     let tilted = judged(&events, centred(&events, rate)?);
     // Not for a hair: a rate is kept where it explains most of what was off.
-    Some(if tilted.median_ns.saturating_mul(2) < level.median_ns { tilted } else { level })
+    let tilts = (rate - 1.0).abs() <= rate_limit && tilted.median_ns.saturating_mul(2) < level.median_ns;
+    let kept = if tilts { tilted } else { level };
+    let free = Some((rate, tilted.median_ns));
+    // It is their clock that the rate counts.
+    let doubt = doubt(observed(&events, kept, free, rate_limit), |rate| 1.0 / rate);
+    Some(Fitted { doubt, ..kept })
+}
+
+/// What both clocks say of the events, the first of which and the last are the earliest and the latest by mine.
+fn observed(events: &[(i64, i64)], kept: Fitted, free: Option<(f64, i64)>, limit: f64) -> Observed {
+    let span = |of: fn(&(i64, i64)) -> i64| {
+        let (low, high) =
+            events.iter().map(of).fold((i64::MAX, i64::MIN), |(low, high), at| (low.min(at), high.max(at)));
+        high.saturating_sub(low).max(0)
+    };
+    let span_ns = span(|event| event.0).max(span(|event| event.1));
+    Observed { kept: Residuals { median_ns: kept.median_ns, max_ns: kept.max_ns }, free, span_ns, limit }
 }
 
 /// The line below events of which `theirs` is only ever late, such as what came through a console: it touches the
@@ -116,7 +136,11 @@ pub fn below(mut events: Vec<(i64, i64)>, rate_limit: f64) -> Option<Fitted> {
     }
     let line = Line { offset_ns: 0, rate };
     let least = events.iter().map(|(mine, theirs)| theirs.saturating_sub(line.at(*mine))).min()?;
-    Some(judged(&events, line.shifted(least)))
+    let kept = judged(&events, line.shifted(least));
+    let free = self::rate(&events).and_then(|rate| Some((rate, judged(&events, centred(&events, rate)?).median_ns)));
+    let span_ns = last.saturating_sub(first);
+    let observed = Observed { span_ns, ..observed(&events, kept, free, rate_limit) };
+    Some(Fitted { doubt: doubt(observed, |rate| rate), ..kept })
 }
 
 /// The fit the other way round.
@@ -200,6 +224,7 @@ fn judged(events: &[(i64, i64)], line: Line) -> Fitted {
         max_ns: residuals.iter().copied().max().unwrap_or(0),
         most_ns: quantile(residuals.clone(), 9, 10).unwrap_or(0),
         median_ns: quantile(residuals, 1, 2).unwrap_or(0),
+        doubt: None,
     }
 }
 

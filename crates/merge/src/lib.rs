@@ -10,6 +10,7 @@ mod calls;
 mod capture_clock;
 mod completeness;
 mod contradictions;
+pub mod doubt;
 pub mod events;
 pub mod fit;
 pub mod grades;
@@ -69,4 +70,15 @@ pub struct AlignedRecord<'a> {
     pub host: Option<Line>,
     /// How far a placed instant may be off.
     pub uncertainty_ns: i64,
+    /// Which of its clocks cannot be right.
+    pub doubted: Doubted,
+}
+
+/// Which clocks of a record cannot have run as it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Doubted {
+    /// Its own.
+    pub own: bool,
+    /// The capturing machine's.
+    pub host: bool,
 }

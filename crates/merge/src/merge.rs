@@ -52,9 +52,9 @@ pub fn merge_any(
     // Files of one directory that hold one time each are one record.
     let together = joined(&choice.kept, &|read| choice.file(read));
     let received = received(&choice.kept);
-    let Sources { mut pieces, mut summaries, mut contradictions, warnings, missing, copies } =
+    let Sources { mut pieces, mut summaries, mut contradictions, warnings, missing, left_out, copies } =
         Sources::of(&choice, &together, &received);
-    let completeness = Completeness { missing, ..Completeness::default() };
+    let completeness = Completeness { missing, left_out, ..Completeness::default() };
     let mut summary = MergeSummary { warnings, completeness, ..MergeSummary::default() };
     let mut all_rows = rows(&pieces, &mut contradictions);
     let mut found = FoundMarks::of(&pieces, wanted);

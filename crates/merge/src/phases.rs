@@ -26,6 +26,8 @@ pub struct Phase {
     pub source: String,
     /// The begin or the end is inferred: it is a bound.
     pub inferred: bool,
+    /// The begin or the end is of a clock that cannot be right.
+    pub doubted: bool,
 }
 
 /// Whether a mark divides a boot into phases; others stand within one.
@@ -84,13 +86,17 @@ pub fn marks(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], contradictions: &mu
     for piece in pieces {
         // systemd counts the firmware from the zero of its timer; the table has the end of the reset.
         let from_zero = reset_reported && distance(SpanKind::Stage, piece.evidence) < Traits::FAR;
-        let told = piece.line.map(|line| (line, &piece.evidence.marks));
-        let captured = piece.host.map(|line| (line, &piece.evidence.host_marks));
-        let all = told.into_iter().chain(captured).flat_map(|(line, of)| of.iter().map(move |mark| (line, mark)));
-        for (line, mark) in all {
+        let told = piece.line.map(|line| (line, piece.doubted.own, &piece.evidence.marks));
+        let captured = piece.host.map(|line| (line, piece.doubted.host, &piece.evidence.host_marks));
+        let all = told
+            .into_iter()
+            .chain(captured)
+            .flat_map(|(line, doubted, of)| of.iter().map(move |mark| (line, doubted, mark)));
+        for (line, doubted, mark) in all {
             let time_ns = line.at(mark.time_ns);
             let which = if from_zero && mark.mark == Mark::FirmwareStart { Mark::PowerOn } else { mark.mark };
-            let mut one = BootMark { mark: which, time_ns, source: piece.file.to_owned(), detail: mark.detail.clone() };
+            let (source, detail) = (piece.file.to_owned(), mark.detail.clone());
+            let mut one = BootMark { doubted, ..BootMark::new(which, time_ns, source, detail) };
             let from = if SYSTEMD_MARKS.contains(&which) { distance(SpanKind::Stage, piece.evidence) } else { 0 };
             let Some(known) = marks.iter_mut().find(|known| known.mark == which) else {
                 removes.insert(which, from);
@@ -158,7 +164,7 @@ fn initcall_marks(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut Ve
         end = end.max(row.end_ns);
         if !marks.iter().any(|told| told.mark == mark) {
             let source = pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
-            marks.push(BootMark { mark, time_ns: *start, source, detail: row.name().to_owned() });
+            marks.push(BootMark::new(mark, *start, source, row.name().to_owned()));
         }
     }
     let after = |mark: &BootMark| {
@@ -171,7 +177,7 @@ fn initcall_marks(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut Ve
     let returned = calls.last().filter(|(_, row)| row.end_ns.is_some());
     if let (Some(time_ns), false, Some((_, row))) = (end, marks.iter().any(after), returned) {
         let source = pieces.get(row.piece).map_or(String::new(), |piece| piece.file.to_owned());
-        marks.push(BootMark { mark: Mark::InitcallsEnd, time_ns, source, detail: String::new() });
+        marks.push(BootMark::new(Mark::InitcallsEnd, time_ns, source, String::new()));
     }
 }
 
@@ -182,7 +188,7 @@ pub fn cover(marks: &mut Vec<BootMark>, extent: Option<(i64, i64)>) {
     let Some((first, last)) = extent else { return };
     let add = |marks: &mut Vec<BootMark>, mark: Mark, time_ns: i64| {
         let detail = "what the records hold".to_owned();
-        marks.push(BootMark { mark, time_ns, source: String::new(), detail });
+        marks.push(BootMark::new(mark, time_ns, String::new(), detail));
     };
     let up = |mark: &BootMark| {
         matches!(mark.mark, Mark::Ready | Mark::StartupFinished | Mark::LoginPrompt | Mark::Panic | Mark::UpBy)
@@ -209,6 +215,7 @@ pub fn phases(marks: &[BootMark]) -> Vec<Phase> {
         if let Some(before) = phases.last_mut() {
             before.end_ns = mark.time_ns;
             before.inferred |= mark.is_inferred();
+            before.doubted |= mark.doubted;
             if before.start_ns == mark.time_ns {
                 phases.pop();
             }
@@ -220,12 +227,14 @@ pub fn phases(marks: &[BootMark]) -> Vec<Phase> {
             end_ns: last.time_ns,
             source: mark.source.clone(),
             inferred,
+            doubted: mark.doubted,
         });
     }
     if let Some(phase) = phases.last_mut() {
         // A kernel that is not known to have ended did at some time before its record does.
         let open = phase.name == schema::Phase::Kernel.name() && last.mark == Mark::RecordEnd;
         phase.inferred |= last.is_inferred() || open;
+        phase.doubted |= last.doubted;
     }
     phases.retain(|phase| phase.start_ns < phase.end_ns);
     phases

@@ -1,6 +1,7 @@
 //! Opening a record, and finding its reader.
 
 use firstlight_formats::about::Origin;
+use firstlight_formats::counts::counted;
 use firstlight_formats::enclosed::{enclosed, what_it_holds, Enclosure};
 use firstlight_formats::evidence::{Evidence, ProblemKind};
 use firstlight_formats::format::{Format, Head, Input, Likelihood, HEAD_BYTES};
@@ -100,9 +101,10 @@ impl Record {
         };
         let detail = match found.within {
             Enclosure::Lines if found.skipped == 0 => None,
-            Enclosure::Lines => {
-                Some(format!("{} lines before the record are of no known format, and are left out", found.skipped))
-            }
+            Enclosure::Lines => Some(counted(
+                found.skipped,
+                "# line[|s] before the record [is|are] of no known format, and [is|are] left out",
+            )),
             within => Some(format!("the record stands in {}, which is left out", within.title())),
         };
         if let (Some(first), Some(detail)) = (read.first_mut(), detail) {

@@ -2,6 +2,7 @@
 
 use crate::AlignedRecord;
 use firstlight_formats::evidence::{Attributes, Grade, SpanKind, SpanRef, Spans};
+use firstlight_schema::ReasonCode;
 use std::borrow::Cow;
 
 /// What is known of a row in addition to the record that won.
@@ -101,6 +102,10 @@ pub fn row_of<'a>(place: usize, span: SpanRef<'a>, piece: usize, of: &AlignedRec
         reason: Cow::Borrowed(span.reason),
         others: None,
     };
+    if of.doubted.own && row.duration_ns.is_some() {
+        row.grade = row.grade.max(Grade::Doubtful);
+        row.reason = ReasonCode::ClockImpossible.into();
+    }
     if of.line.is_none() {
         for (key, ns) in [("own_start_ns", span.start_ns), ("own_end_ns", span.end_ns)] {
             if let Some(ns) = ns {

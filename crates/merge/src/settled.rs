@@ -35,7 +35,7 @@ pub fn start_up_over(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut
     let Over { mark, time_ns, detail, why } = rarer(&busy, &reached, last).or_else(|| quiet(&busy, user))?;
     // What happened later is no mark of the start.
     marks.retain(|mark| mark.time_ns <= time_ns);
-    marks.push(BootMark { mark, time_ns, source, detail });
+    marks.push(BootMark::new(mark, time_ns, source, detail));
     marks.sort_by_key(|mark| mark.time_ns);
     Some(format!(
         "no record shows when the start was over: {why}; what came later, up to {} s after that, stays in the log and among \

@@ -99,5 +99,5 @@ fn judged(line: Line, shared: &[(i64, i64)]) -> Fitted {
         shared.iter().map(|(mine, theirs)| theirs.saturating_sub(line.at(*mine)).saturating_abs()).collect();
     apart.sort_unstable();
     let at = |part: usize, of: usize| apart.get(apart.len().saturating_sub(1) * part / of).copied().unwrap_or(0);
-    Fitted { line, shared: apart.len(), median_ns: at(1, 2), most_ns: at(9, 10), max_ns: at(1, 1) }
+    Fitted { line, shared: apart.len(), median_ns: at(1, 2), most_ns: at(9, 10), max_ns: at(1, 1), doubt: None }
 }

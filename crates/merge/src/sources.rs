@@ -1,13 +1,15 @@
 //! What becomes of each record: where its clock lies, and whether it goes into the tables.
 
 use crate::align::Place;
+use crate::doubt::Doubt;
 use crate::fit::{Fitted, Line};
 use crate::joined_files::Joined;
 use crate::journal_texts::Received;
 use crate::membership::Membership;
 use crate::record_selection::RecordChoice;
 use crate::summary::{SourceFit, SourceSummary};
-use crate::{capture_clock, AlignedRecord, Contradiction};
+use crate::{capture_clock, AlignedRecord, Contradiction, Doubted};
+use firstlight_formats::counts::counted;
 use firstlight_formats::evidence::{Clock, Evidence, ProblemKind};
 use std::collections::BTreeMap;
 
@@ -24,6 +26,8 @@ pub struct Sources<'a> {
     pub warnings: Vec<String>,
     /// Why not all of the evidence is there.
     pub missing: Vec<String>,
+    /// Records that are not in the tables.
+    pub left_out: u64,
     /// Lines of texts that another form of their journal has.
     pub copies: u64,
 }
@@ -70,14 +74,26 @@ impl<'a> Sources<'a> {
         }
         for (read, evidence, why) in &choice.left_out {
             let mut source = SourceSummary::of(choice.file(*read), evidence);
-            source.problem(ProblemKind::Contradiction, format!("left out: {why}"));
+            let reason = format!("left out of the tables: {why}");
+            sources.without(choice.file(*read), &reason);
+            source.problem(ProblemKind::Contradiction, reason.clone());
             sources.summaries.push(source);
-            let warning = format!("{}: left out of the tables: {why}", choice.file(*read));
+            let warning = format!("{}: {reason}", choice.file(*read));
             if !sources.warnings.contains(&warning) {
                 sources.warnings.push(warning);
             }
         }
         sources
+    }
+
+    /// The tables lack what a record holds, whoever's boot it is of.
+    fn without(&mut self, file: &str, reason: &str) {
+        self.left_out = self.left_out.saturating_add(1);
+        let missing = format!("{file}: {reason}");
+        // A record may have several parts.
+        if !self.missing.contains(&missing) {
+            self.missing.push(missing);
+        }
     }
 
     /// A record whose shared events show that it is another boot's.
@@ -88,16 +104,27 @@ impl<'a> Sources<'a> {
             statements: vec![(speaker.to_owned(), "this one".to_owned()), (file.to_owned(), why.to_owned())],
         });
         self.warnings.push(format!("{file}: {reason}"));
+        self.without(file, &reason);
         let mut source = SourceSummary::of(file, evidence);
         source.problem(ProblemKind::Contradiction, reason);
         self.summaries.push(source);
+    }
+
+    /// Says that instants and lengths by a clock of a record are doubtful, and why.
+    fn distrust(&mut self, source: &mut SourceSummary, clock: &str, doubt: Doubt) {
+        let reason = format!("{clock} cannot be right ({doubt}): what it alone times is doubtful");
+        self.warnings.push(format!("{}: {reason}", source.file));
+        self.missing.push(format!("{}: {reason}", source.file));
+        source.problem(ProblemKind::ImpossibleClock, reason);
     }
 
     /// Of the record that was taken last, so many lines stand in the tables as another form of its journal has them.
     fn also_sent(&mut self, lines: u64, journal: &str) {
         self.copies = self.copies.saturating_add(lines);
         if let Some(fit) = self.summaries.last_mut().and_then(|source| source.fit.as_mut()) {
-            fit.how.push_str(&format!("; {lines} lines are those of {journal}, which has when they were sent"));
+            let text = "; # line[|s] [is that|are those] of ";
+            fit.how.push_str(&counted(lines, text));
+            fit.how.push_str(&format!("{journal}, which has when {} sent", counted(lines, "[it was|they were]")));
         }
     }
 
@@ -112,12 +139,21 @@ impl<'a> Sources<'a> {
             self.missing.push(format!("{file}: {reason}"));
             source.problem(ProblemKind::Unaligned, reason);
         }
+        if let Some(doubt) = place.doubt() {
+            self.distrust(&mut source, "its clock", doubt);
+        }
         let line = place.line();
-        let captured = line.and_then(|line| capturing(&source, evidence, line));
-        let (summary, host) = captured.unzip();
-        self.pieces.push(AlignedRecord { evidence, file, line, host, uncertainty_ns: place.uncertainty_ns() });
+        let mut captured = line.and_then(|line| capturing(&source, evidence, line));
+        let impossible = captured.as_ref().and_then(|(_, _, doubt)| *doubt);
+        if let (Some(doubt), Some((summary, ..))) = (impossible, captured.as_mut()) {
+            self.distrust(summary, "the capturing machine's clock", doubt);
+        }
+        let host = captured.as_ref().map(|(_, line, _)| *line);
+        let doubted = Doubted { own: place.doubt().is_some(), host: impossible.is_some() };
+        let uncertainty_ns = place.uncertainty_ns();
+        self.pieces.push(AlignedRecord { evidence, file, line, host, uncertainty_ns, doubted });
         self.summaries.push(source);
-        summary
+        captured.map(|(summary, ..)| summary)
     }
 }
 
@@ -129,8 +165,8 @@ fn fit(place: &Place) -> Option<SourceFit> {
     }
 }
 
-/// The clock of the machine that captured a record, as a source of its own, and its way onto the boot's.
-fn capturing(source: &SourceSummary, evidence: &Evidence, line: Line) -> Option<(SourceSummary, Line)> {
+/// The clock of the machine that captured a record, as a source of its own, its way onto the boot's, and why that cannot be.
+fn capturing(source: &SourceSummary, evidence: &Evidence, line: Line) -> Option<(SourceSummary, Line, Option<Doubt>)> {
     let fitted = capture_clock::fit_capture_clock(evidence)?;
     let onto = capture_clock::after(fitted.line, line);
     let how = "lines stamped by both clocks; the residual is what the console delayed them";
@@ -143,5 +179,5 @@ fn capturing(source: &SourceSummary, evidence: &Evidence, line: Line) -> Option<
         fit: Some(SourceFit::of(&Fitted { line: onto, ..fitted }, how)),
         ..source.clone()
     };
-    Some((captured, onto))
+    Some((captured, onto, fitted.doubt))
 }

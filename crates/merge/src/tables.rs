@@ -138,11 +138,19 @@ fn phase_arrays(phases: &[Phase]) -> Vec<ArrayRef> {
         integers(&|_| None),
         integers(&|_| None),
         integers(&|phase| Some(phase.end_ns.saturating_sub(phase.start_ns))),
-        text(&|phase| Some(if phase.inferred { Grade::Bounded } else { Grade::Good }.name().to_owned())),
-        text(&|phase| phase.inferred.then(|| ReasonCode::MarkInferred.into()).map(Name::into_owned)),
+        text(&|phase| Some(phase_grade(phase).0.name().to_owned())),
+        text(&|phase| phase_grade(phase).1.map(Name::from).map(Name::into_owned)),
         text(&|phase| Some(phase.source.clone())),
         text(&|_| None),
     ]
+}
+
+fn phase_grade(phase: &Phase) -> (Grade, Option<ReasonCode>) {
+    match phase {
+        Phase { doubted: true, .. } => (Grade::Doubtful, Some(ReasonCode::ClockImpossible)),
+        Phase { inferred: true, .. } => (Grade::Bounded, Some(ReasonCode::MarkInferred)),
+        _ => (Grade::Good, None),
+    }
 }
 
 fn reason<'a>(row: &'a Row<'_>) -> Option<&'a str> {

@@ -92,7 +92,7 @@ impl FoundMarks {
             let (time_ns, source) = (line.time_ns, line.file.to_owned());
             let detail: String = line.text.trim().chars().take(DETAIL).collect();
             match Mark::parse(&one.name) {
-                Some(mark) => found.known.push(BootMark { mark, time_ns, source, detail }),
+                Some(mark) => found.known.push(BootMark::new(mark, time_ns, source, detail)),
                 None => found.own.push(OwnMark { name: one.name.clone(), time_ns, source, detail }),
             }
         }

@@ -74,12 +74,14 @@ class Gatherer:
 
         files = 0
         for directory, folders, names in os.walk(folder, followlinks=False, onerror=unreadable):
+            for name in sorted(name for name in folders if Path(directory, name).is_symlink()):
+                self._link_to_folder(root, folder, Path(directory, name))
             folders[:] = [name for name in sorted(folders) if not self._own(Path(directory, name))]
             for name in sorted(names):
                 path = Path(directory, name)
                 shown = readable(str(path))
                 if not stat.S_ISREG(path.lstat().st_mode):
-                    self.found.notes.append(f"`{shown}` was left out: it is a link or no regular file")
+                    self._no_file(root, folder, path, shown)
                     continue
                 self._budget.file(given)
                 file = self._names.free(f"{root}/{readable(str(path.relative_to(folder)))}")
@@ -93,6 +95,26 @@ class Gatherer:
                 self._opener.open(kept, file, readable(path.as_posix()), shown, alone=False)
         if files == 0:
             raise IngestError("the folder holds no file", where=given, hint="give the folder that holds the records")
+
+    def _no_file(self, root: str, folder: Path, path: Path, shown: str) -> None:
+        """Tell of a link, a device or a pipe; a link to a file elsewhere may stand for evidence."""
+        note = f"`{shown}` was left out: it is a link or no regular file"
+        try:
+            elsewhere = path.is_file() and not path.resolve().is_relative_to(folder.resolve())
+        except (OSError, RuntimeError):
+            elsewhere = False
+        if elsewhere:
+            self.found.leave_out(root, f"`{shown}` was left out: it is a link to a file outside of the folder")
+        else:
+            self.found.notes.append(note)
+
+    def _link_to_folder(self, root: str, folder: Path, path: Path) -> None:
+        """Tell of a link to a folder, which is not followed; one that leads elsewhere may stand for evidence."""
+        shown = readable(str(path))
+        if path.resolve().is_relative_to(folder.resolve()):
+            self.found.notes.append(f"`{shown}` was left out: it is a link to a folder")
+        else:
+            self.found.leave_out(root, f"`{shown}` was left out: it is a link to a folder elsewhere")
 
     def _own(self, folder: Path) -> bool:
         """Whether a folder in a folder is Firstlight's: a bundle, or what a command that still runs makes one of."""

@@ -111,7 +111,7 @@ def import_records(options: ImportOptions, progress: ImportProgress | None = Non
                 summary = records.write(record, boot, str(bundle), options.mixed, list(options.marks))
                 summary["missing"] += unchosen
                 _give_raw(staging / "raw", bundle / "raw", last=output == outputs[-1])
-                manifest = finish_bundle(bundle, gathered, outcomes, summary, words, options.known)
+                manifest = finish_bundle(bundle, gathered, outcomes, summary, words, options.known, options.inputs)
             written.append(Imported(output, manifest, summary, gathered.notes))
         return written
 

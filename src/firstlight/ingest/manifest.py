@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from firstlight.bundle.manifest import (
 )
 from firstlight.bundle.writer import describe_tables, write_manifest
 from firstlight.ingest.files.collected import Gathered
-from firstlight.ingest.files.names import shell_line
+from firstlight.ingest.files.names import readable, shell_line
 from firstlight.recipe.described import Described
 from firstlight.schema.records import ClockKind, FailureReason
 from firstlight.version import VERSION
@@ -84,13 +84,15 @@ def finish_bundle(
     summary: dict[str, Any],
     words: Sequence[str],
     known: Known,
+    given: Sequence[str] = (),
 ) -> Manifest:
     """Write the manifest of a bundle whose tables are written.
 
     :param words: the command line that makes it again.
+    :param given: what the user named: a file of it that no reader reads may hold evidence.
     :param known: what the records do not say.
     """
-    not_taken = gathered.missing()
+    not_taken = gathered.missing() + list(_not_read(gathered, outcomes, given))
     missing = summary["missing"] + not_taken
     reasons = missing[:_MISSING]
     if len(missing) > _MISSING:
@@ -132,6 +134,17 @@ def finish_bundle(
     )
     write_manifest(bundle, manifest)
     return manifest
+
+
+def _not_read(gathered: Gathered, outcomes: Sequence[dict[str, Any]], given: Sequence[str]) -> Iterator[str]:
+    """Why a record was not read, of those that hold evidence: a reader knew it, or the user named it as a record.
+
+    What no reader knows in a folder or an archive may be anything: it is kept, and named among the sources.
+    """
+    for item, outcome in zip(gathered.items, outcomes, strict=True):
+        named = item.given in {readable(name) for name in given} and "/" not in item.file
+        if outcome["error"] is not None and (named or outcome["kind"] != "unrecognised"):
+            yield f"{item.file}: {outcome['error']}"
 
 
 def _panic(bundle: Path) -> Failure | None:

@@ -61,6 +61,7 @@ class ProblemKind(StrEnum):
     EMBEDDED = "embedded"
     UNRECOGNISED = "unrecognised"
     UNALIGNED = "unaligned"
+    IMPOSSIBLE_CLOCK = "impossible_clock"
 
 
 class FailureReason(StrEnum):
@@ -201,6 +202,7 @@ class ReasonCode(StrEnum):
     TRACER_TO_LOG_DIFFERS = "tracer_to_log_differs"
     TRACER_AND_KERNEL_AGREE = "tracer_and_kernel_agree"
     PRINTING_INCLUDED = "printing_included"
+    CLOCK_IMPOSSIBLE = "clock_impossible"
     RECORD_DISAGREES = "record_disagrees"
     SYSTEMD_FIGURE = "systemd_figure"
     RECORDING_ENDED = "recording_ended"
@@ -232,6 +234,7 @@ LOSING: frozenset[ProblemKind] = frozenset(
         ProblemKind.NEVER_RETURNED,
         ProblemKind.CENSORED,
         ProblemKind.OVERLONG,
+        ProblemKind.IMPOSSIBLE_CLOCK,
     }
 )
 """Problems because of which evidence is missing."""

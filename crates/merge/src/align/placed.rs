@@ -1,5 +1,6 @@
 //! Where clocks lie on that of the boot, so far as it is known.
 
+use crate::doubt::Doubt;
 use crate::events::Shared;
 use crate::fit::{Fitted, Line};
 use firstlight_formats::evidence::{Clock, Evidence};
@@ -37,6 +38,14 @@ impl Place {
     /// Whether it is another boot's.
     pub fn is_foreign(&self) -> bool {
         matches!(self, Self::Foreign(_))
+    }
+
+    /// Why its clock cannot be right.
+    pub fn doubt(&self) -> Option<Doubt> {
+        match self {
+            Self::Fitted { fitted, .. } => fitted.doubt,
+            _ => None,
+        }
     }
 
     /// How far a placed instant may be off.

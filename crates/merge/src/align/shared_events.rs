@@ -3,6 +3,7 @@
 use super::clocks::{by_start, firmware, identity, same_as_kernel};
 use super::placed::{same, Place, Placed};
 use super::stamps::{begin_together, excluded, reported_late, two_instants, SAME_MARK_NS};
+use crate::doubt::Doubt;
 use crate::events::Shared;
 use crate::fit::{below, inverted, through, Fitted, Line};
 use crate::text::seconds;
@@ -36,7 +37,8 @@ pub fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
     };
     let lines = Shared::pairs(&ours.lines, &placed.known.lines);
     if !lines.is_empty() {
-        return by_lines(piece, lines, limit, placed.step_ns.max(piece.step_ns));
+        let same = placed.clocks.iter().find(|(clock, ..)| *clock == Clock::Printk && piece.clock == Clock::Printk);
+        return by_lines(piece, lines, limit, placed.step_ns.max(piece.step_ns), same.map(|(_, line, _)| *line));
     }
     let known = identity(&piece.clock, placed).or_else(|| by_start(piece, placed));
     if let Some(why) = known.as_ref().and_then(|(line, _)| excluded(piece, ours, placed, *line)) {
@@ -97,8 +99,8 @@ pub fn place(piece: &Evidence, ours: &Shared, placed: &Placed) -> Place {
     }
 }
 
-/// `step_ns`: by so much the coarser of the two clocks rounds.
-fn by_lines(piece: &Evidence, lines: Vec<(i64, i64)>, limit: f64, step_ns: i64) -> Place {
+/// `step_ns`: by so much the coarser of the two clocks rounds; `same`: the way of its clock, where another record has it.
+fn by_lines(piece: &Evidence, lines: Vec<(i64, i64)>, limit: f64, step_ns: i64, same: Option<Line>) -> Place {
     if piece.clock == Clock::Host {
         // Its stamps are late by what the console took: host time lies above a line of the kernel's.
         let host_by_kernel = lines.into_iter().map(|(host, kernel)| (kernel, host)).collect();
@@ -116,9 +118,22 @@ fn by_lines(piece: &Evidence, lines: Vec<(i64, i64)>, limit: f64, step_ns: i64) 
                 seconds(fitted.max_ns)
             ))
         }
-        Some(fitted) => Place::Fitted { fitted, how: "lines that both records hold".to_owned() },
+        Some(fitted) => {
+            let doubt = fitted.doubt.or_else(|| by_one_kernel(&fitted, step_ns, same));
+            Place::Fitted { fitted: Fitted { doubt, ..fitted }, how: "lines that both records hold".to_owned() }
+        }
         None => Place::Unaligned("it shares no event with the other records".to_owned()),
     }
+}
+
+/// What cannot be of stamps that one kernel gave its lines: they lie apart, or have moved as a whole.
+fn by_one_kernel(fitted: &Fitted, step_ns: i64, same: Option<Line>) -> Option<Doubt> {
+    let most = SAME_BOOT_NS.saturating_add(step_ns);
+    if fitted.most_ns > most {
+        return Some(Doubt::Apart { most_ns: fitted.max_ns });
+    }
+    let by_ns = fitted.line.at(0).saturating_sub(same?.at(0));
+    (by_ns.saturating_abs() > most).then_some(Doubt::Shifted { by_ns })
 }
 
 /// The tracer's clock and printk's as one, if the calls that both hold bear it out: the tracer stamps each begin and end
@@ -132,7 +147,8 @@ fn one_clock(line: Line, calls: &[(i64, i64)]) -> Option<Place> {
     if !(-ROUNDING_NS..=PROMPT_NS).contains(&earliest) || median > SLOW_CONSOLE_NS {
         return None;
     }
-    let fitted = Fitted { line, shared: late.len(), median_ns: median.max(0), most_ns: 0, max_ns: largest.max(0) };
+    let (median_ns, max_ns) = (median.max(0), largest.max(0));
+    let fitted = Fitted { line, shared: late.len(), median_ns, most_ns: 0, max_ns, doubt: None };
     let how = "calls that both records hold: one clock; the residual is the printing of the log's lines";
     Some(Place::Fitted { fitted, how: how.to_owned() })
 }

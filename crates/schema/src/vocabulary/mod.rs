@@ -171,6 +171,7 @@ impl ProblemKind {
                 | Self::NeverReturned
                 | Self::Censored
                 | Self::Overlong
+                | Self::ImpossibleClock
         )
     }
 }

@@ -58,6 +58,7 @@ names! {
         Embedded = "embedded": "The record is part of a page or another text, which is left out.",
         Unrecognised = "unrecognised": "Parts that are of no known kind.",
         Unaligned = "unaligned": "Its clock could not be aligned to the boot's.",
+        ImpossibleClock = "impossible_clock": "Its clock cannot have run as its stamps say.",
     }
 }
 
@@ -201,6 +202,7 @@ names! {
         TracerToLogDiffers = "tracer_to_log_differs": "from the tracer's begin to the log's end; the kernel's own figure is {own}",
         TracerAndKernelAgree = "tracer_and_kernel_agree": "the kernel's own figure, and the time from the tracer's begin to the log's end, agree",
         PrintingIncluded = "printing_included": "the tracer's {length} have the printing of the log's lines in them",
+        ClockImpossible = "clock_impossible": "the clock of its record cannot be right, as the record's problem says",
         RecordDisagrees = "record_disagrees": "{record} says {length}",
         SystemdFigure = "systemd_figure": "systemd's own figure; by {record} {length}",
         RecordingEnded = "recording_ended": "it had not ended when the recording did",

@@ -11,7 +11,7 @@ from firstlight.escape import printable
 from firstlight.quantities import count_text, time_text
 from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, table
-from firstlight.schema.records import ClockKind
+from firstlight.schema.records import ClockKind, ProblemKind
 
 #: A list of problems has no more lines than this, one of records twice as many.
 MOST = 12
@@ -73,6 +73,8 @@ def fit_text(source: Source) -> str:
         return "no times" if source.clock == ClockKind.UNTIMED else "not aligned"
     offset = ("-" if fit.offset_ns < 0 else "+") + time_text(abs(fit.offset_ns))
     rate = "" if fit.rate == 1 else f", rate {fit.rate:.9g}"
+    if any(problem.kind == ProblemKind.IMPOSSIBLE_CLOCK for problem in source.problems):
+        rate += ", impossible"
     if fit.shared_events == 0:
         return f"{offset}{rate}: {fit.basis}"
     median, largest = time_text(fit.residual_median_ns), time_text(fit.residual_max_ns)
