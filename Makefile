@@ -121,7 +121,7 @@ breakages: packages-run build ## plant 18 breakages into boots and check that he
 
 kconfig-tuning: packages-studies build ## search two kernels, hours of builds: the smallest for the minimal guest, and one for Debian with its features
 	firstlight tune minimal --goal kernel --allow kconfig,cmdline,machine --smallest -o .build/kconfig-tuning/smallest
-	firstlight tune debian --goal kernel --allow kconfig,cmdline,machine --keep virtio,ext4,network,cgroups -o .build/kconfig-tuning/debian
+	firstlight tune debian --goal kernel --allow kconfig,cmdline,machine --budget 60 --keep virtio,ext4,network,cgroups -o .build/kconfig-tuning/debian
 
 fleet-spark: packages-run build ## run the analyses of fleets on Spark, too; needs Java 17, and downloads Spark into .build/spark
 	test -x .build/spark/bin/python || $(UV) venv --quiet --python $(PY) .build/spark
