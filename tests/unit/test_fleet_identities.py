@@ -119,3 +119,32 @@ def test_a_hostile_log_leaves_no_name_in_any_file(tmp_path: Path, together: bool
     for name in (*SAID.values(), *BY_SHAPE):
         for form in {name, name.replace("-", "_"), name.replace("-", "\\x2d")}:
             assert form.lower() not in stored, form
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("DMI: Gizmo Works Co., Ltd. Gizmo 9/G9, BIOS 1.2.3 04/01/2024", ("Gizmo Works Co., Ltd.", "Gizmo 9", "1.2.3")),
+        ("DMI: System manufacturer System Product Name/P8Z68, BIOS 3603 11/09/2012", (None, "P8Z68", "3603")),
+        ("OF: fdt: Machine model: Gizmo 9 Board Rev 1.1", (None, "Gizmo 9 Board Rev 1.1", None)),
+        ("Hardware name: Gizmo 9 Board (DT)", (None, "Gizmo 9 Board", None)),
+    ],
+)
+def test_the_log_of_the_kernel_gives_vendor_model_and_firmware(
+    tmp_path: Path, line: str, expected: tuple[str | None, ...], together: bool
+) -> None:
+    given = tmp_path / "a.log"
+    lines = [
+        "Linux version 6.12.1 (a@b) #7 SMP",
+        line,
+        "Freeing unused kernel memory: 100K",
+        "Run /init as init process",
+    ]
+    given.write_text("".join(f"[{place:5}.000000] {line}\n" for place, line in enumerate(lines)))
+    if together:
+        given = firstlight.import_(given, output=tmp_path / "a.boot").directory
+    fleet = open_fleet(firstlight.init_fleet(tmp_path / "fleet").directory)
+    firstlight.add_to_fleet(fleet.directory, [given])
+    boots = read_boots(fleet, fleet.listing().boots)
+    assert boots.select("vendor", "model", "firmware").rows() == [expected]

@@ -1,5 +1,6 @@
 //! Marks and facts from the kernel's messages.
 
+use super::hardware::hardware;
 use super::startup::stages;
 use crate::evidence::{Evidence, Instant, Mark, Name, Stamp};
 use crate::kernel_log::bytes::{is_of_program, number, split, text};
@@ -90,7 +91,11 @@ impl Marks {
                     }
                 }
                 self.after_freeing(stamp, line, evidence);
-                return false;
+                let found = hardware(line);
+                for (name, value) in &found {
+                    self.fact(name, value.as_bytes(), evidence);
+                }
+                return !found.is_empty();
             }
         };
         if mark == Mark::FreeInitMemory || mark == Mark::WriteProtect {

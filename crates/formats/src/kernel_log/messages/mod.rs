@@ -5,6 +5,7 @@
 mod asynchronous;
 mod drivers;
 mod figure;
+mod hardware;
 mod initcalls;
 mod marks;
 mod old_initcalls;
