@@ -115,7 +115,8 @@ mod tests {
         let four =
             [(0x1000, table(0x2000)), (0x2000, table(0x3000)), (0x3000, table(0x4000)), (0x4008, page(0x8_7000))];
         assert_eq!(look(48, 0x1234, &four), Some(0x8_7234));
-        let five: Vec<_> = (1..5).map(|at| (at << 12, table(at + 1 << 12))).chain([(0x5008, page(0x8_7000))]).collect();
+        let five: Vec<_> =
+            (1..5).map(|at| (at << 12, table((at + 1) << 12))).chain([(0x5008, page(0x8_7000))]).collect();
         assert_eq!(look(57, 0x1234, &five), Some(0x8_7234));
     }
 
