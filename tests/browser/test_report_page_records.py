@@ -39,7 +39,7 @@ def test_many_records_are_one_line_that_unfolds(show: Show, tmp_path: Path) -> N
     assert not head.locator(".records table").is_visible()
     head.locator(".records summary").click()
     assert head.locator(".records tbody tr").count() == 38
-    assert "1 lines have no stamp" in head.inner_text()
+    assert "1 line has no stamp" in head.inner_text()
     assert "not recognised; kept" in head.inner_text()
 
 
