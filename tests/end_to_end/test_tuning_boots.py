@@ -42,7 +42,9 @@ risk = "low"
 takes-away = "Self-tests."
 """
 
-SHIPPED = "no-crypto-tests no-apic-timer no-timer-check quiet expedited-rcu no-mitigations initcall_blacklist".split()
+SHIPPED = """no-crypto-tests no-apic-timer no-timer-check quiet expedited-rcu no-mitigations initcall_blacklist
+    no-pm-timer small-percpu-pages no-slab-files keep-lock-prefixes no-hpet-device
+    simple-chipset memory-512m memory-256m""".split()
 
 
 def test_a_quick_tuning_keeps_what_helps_and_names_what_does_not(tmp_path: Path) -> None:

@@ -14,11 +14,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 import firstlight
 from emulated_board import Board, emulated
-from firstlight.errors import LabError
 
 PROGRAMS = Path(sys.executable).parent
 ENOUGH_S = 60.0
@@ -144,28 +141,51 @@ def _wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
+def in_a_process(code: str, *words: Path) -> list[str]:
+    """The lines that Python prints in a process of its own: here, labgrid would find the event loop of other tests."""
+    command = [sys.executable, "-c", f"import sys\nimport firstlight\n{code}", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=2 * ENOUGH_S, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+TRY = """
+from pathlib import Path
+def attempt(environment, bundle):
+    try:
+        print(len(firstlight.record_board(Path(environment), Path(bundle)).boots))
+    except firstlight.FirstlightError as error:
+        print(error.message, "|", error.hint)
+"""
+
+
 def test_a_board_in_a_place_is_booted_by_whoever_has_acquired_it(tmp_path: Path) -> None:
     with emulated(Board()) as board, lab(board, tmp_path) as shelf:
         shelf.client("-p", "board", "acquire")
-        made = firstlight.record_board(shelf.environment("board"), tmp_path / "a", repeat=2, warm_up=0)
-    assert len(made.boots) == 2
-    for each in made.boots:
-        boot = firstlight.open(each)
+        environment = shelf.environment("board")
+        command = ["record", "--board", environment, "--repeat", "2", "-o", tmp_path / "a"]
+        subprocess.run([PROGRAMS / "firstlight", *map(str, command)], timeout=2 * ENOUGH_S, check=True)
+    for number in (1, 2):
+        boot = firstlight.open(tmp_path / f"a/{number}.boot")
         assert list(boot.marks()["mark"])[-1] == "ready"
         assert boot.manifest.completeness.complete
 
 
 def test_a_place_is_looked_up_anew_for_each_board(tmp_path: Path) -> None:
     with emulated(Board()) as board, lab(board, tmp_path) as shelf:
-        with pytest.raises(LabError, match="place board is not acquired") as refused:
-            firstlight.record_board(shelf.environment("board"), tmp_path / "a.boot")
-        assert refused.value.hint == "acquire the place with `labgrid-client -p PLACE acquire`"
-        shelf.client("-p", "board", "acquire")
-        assert len(firstlight.record_board(shelf.environment("board"), tmp_path / "a.boot").boots) == 1
-        with pytest.raises(LabError, match="nowhere matches nothing") as refused:
-            firstlight.record_board(shelf.environment("nowhere"), tmp_path / "b.boot")
-        assert refused.value.hint == "`labgrid-client places` lists the places of the coordinator"
-    with pytest.raises(LabError, match="Could not connect to coordinator") as refused:
-        firstlight.record_board(shelf.environment("board"), tmp_path / "b.boot")
-    assert refused.value.hint is not None
-    assert "LG_COORDINATOR" in refused.value.hint
+        here, nowhere = shelf.environment("board"), shelf.environment("nowhere")
+        code = f"""{TRY}
+import subprocess
+attempt(sys.argv[1], sys.argv[3])
+client = ["{PROGRAMS}/labgrid-client", "-x", "{shelf.address}", "-p", "board"]
+subprocess.run([*client, "acquire"], stdout=subprocess.DEVNULL, check=True)
+attempt(sys.argv[1], sys.argv[3])
+attempt(sys.argv[2], sys.argv[3] + "2")
+"""
+        first, second, third = in_a_process(code, here, nowhere, tmp_path / "a.boot")
+    assert "place board is not acquired | acquire the place with `labgrid-client -p PLACE acquire`" in first
+    assert second == "1"
+    assert "nowhere matches nothing | `labgrid-client places` lists the places of the coordinator" in third
+    (last,) = in_a_process(f"{TRY}attempt(sys.argv[1], sys.argv[2])", here, tmp_path / "b.boot")
+    assert "Could not connect to coordinator" in last
+    assert "LG_COORDINATOR" in last

@@ -181,6 +181,8 @@ def _hint(error: Exception) -> str:
         return "`labgrid-client who` shows who has which place"
     if "not acquired" in said:
         return "acquire the place with `labgrid-client -p PLACE acquire`"
+    if "event loop" in said:
+        return "labgrid asks no coordinator from within an event loop (a notebook): use `firstlight record --board`"
     if "coordinator" in said:
         return "start the coordinator, or name it in `LG_COORDINATOR` or the option `coordinator_address`"
     if "matches nothing" in said:
