@@ -32,29 +32,9 @@ from pathlib import Path
 from measuring.figures import title
 
 from firstlight.lab.capture.reader import Chunk, StampingReader
-from firstlight.lab.capture.self_test import FIFO_BYTES, lateness
+from firstlight.lab.capture.self_test import FIFO_BYTES, lateness, write_paced
 
 BAUD, LINES, SETTLE_S, ENOUGH_S = 115_200, 700, 1.0, 60.0
-
-WRITER = """
-import os, sys, time
-descriptor, lines, size, baud, settle_ms = map(int, sys.argv[1:])
-try:
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
-except OSError:
-    pass
-time.sleep(settle_ms / 1000)
-written, due = [], time.monotonic_ns()
-for number in range(lines):
-    due += size * 10 * 10**9 // baud
-    rest = due - time.monotonic_ns()
-    if rest > 0:
-        time.sleep(rest / 1e9)
-    written.append((time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW), time.time_ns()))
-    os.write(descriptor, b"line %010d\\n" % number)
-for monotonic, real in written:
-    print(monotonic, real)
-"""
 
 LABGRID = """
 import sys, time
@@ -87,12 +67,9 @@ def busy(count: int) -> list[subprocess.Popen[bytes]]:
 
 
 def write(descriptor: int) -> list[tuple[int, int]]:
-    """Write all lines; the instants before each write, by the monotonic and by the real clock, in nanoseconds."""
-    words = [str(word) for word in (descriptor, LINES, FIFO_BYTES, BAUD, round(SETTLE_S * 1000))]
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", WRITER, *words], pass_fds=(descriptor,), capture_output=True, text=True, check=True
-    )
-    return [(int(one), int(other)) for one, other in (line.split() for line in done.stdout.splitlines())]
+    """Write all lines, as soon as the reader has had time to settle; the instants before each write."""
+    time.sleep(SETTLE_S)
+    return write_paced(descriptor, LINES, BAUD)
 
 
 def wait_for_open(process: int, port: str) -> None:
@@ -148,9 +125,9 @@ def by_grabserial(reads: int, writes: int, grabserial: str) -> Late:
     late = []
     for line in lines:
         stamp, _, text = line.removeprefix("[").partition("] ")
-        if text.startswith("line "):
+        if text.strip().isdecimal():
             instant_ns = round(datetime.datetime.fromisoformat(stamp.split()[0]).timestamp() * 10**6) * 1000
-            late.append(instant_ns - written[int(text.split()[1])][1])
+            late.append(instant_ns - written[int(text)][1])
     return late
 
 

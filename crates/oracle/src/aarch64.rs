@@ -1,8 +1,7 @@
 //! What the oracle knows of 64-bit Arm.
 
-use crate::architecture::{Architecture, ConsoleCode, Image, Look, Raised, Registers};
+use crate::architecture::{Architecture, ConsoleCode, Image, Look, Raised, Registers, NUMBERED_ALIKE};
 use crate::kind::Kind;
-use std::ffi::c_int;
 
 /// 64-bit Arm, which distributions call arm64.
 pub static ARCHITECTURE: Architecture = Architecture {
@@ -20,7 +19,7 @@ pub static ARCHITECTURE: Architecture = Architecture {
     // `CPUARMState.xregs` has the stack pointer behind the others; the debugger numbers them alike (target/arm/gdbstub64.c).
     registers: Registers {
         read: c"aarch64_cpu_gdb_read_register",
-        order: &ORDER,
+        order: &NUMBERED_ALIKE,
         stack_pointer: 31,
         argument: 0,
         link: Some(30),
@@ -38,15 +37,6 @@ pub static ARCHITECTURE: Architecture = Architecture {
 };
 
 const KERNEL_HALF: u64 = 0xffff_0000_0000_0000;
-const ORDER: [c_int; 32] = {
-    let mut order = [0; 32];
-    let mut place = 0;
-    while place < order.len() {
-        order[place] = place as c_int;
-        place += 1;
-    }
-    order
-};
 
 fn stub_or_entry(name: &str) -> Option<Kind> {
     match name {

@@ -61,6 +61,17 @@ pub enum Image {
     Signed(u32),
 }
 
+/// The order of thirty-two registers that the debugger numbers as QEMU keeps them.
+pub const NUMBERED_ALIKE: [c_int; 32] = {
+    let mut order = [0; 32];
+    let mut place = 0;
+    while place < order.len() {
+        order[place] = place as c_int;
+        place += 1;
+    }
+    order
+};
+
 /// Where the registers are that the oracle reads.
 #[derive(Debug)]
 pub struct Registers {

@@ -1,8 +1,7 @@
 //! What the oracle knows of RISC-V with registers of 64 bits.
 
-use crate::architecture::{Architecture, ConsoleCode, Image, Look, Raised, Registers};
+use crate::architecture::{Architecture, ConsoleCode, Image, Look, Raised, Registers, NUMBERED_ALIKE};
 use crate::kind::Kind;
-use std::ffi::c_int;
 
 /// RISC-V with registers of 64 bits.
 pub static ARCHITECTURE: Architecture = Architecture {
@@ -20,7 +19,7 @@ pub static ARCHITECTURE: Architecture = Architecture {
     // `CPURISCVState.gpr`; the debugger numbers them alike (target/riscv/gdbstub.c).
     registers: Registers {
         read: c"riscv_cpu_gdb_read_register",
-        order: &ORDER,
+        order: &NUMBERED_ALIKE,
         stack_pointer: 2,
         argument: 10,
         link: Some(1),
@@ -41,15 +40,6 @@ pub static ARCHITECTURE: Architecture = Architecture {
 // With addresses of 57 bits; other kernels have a smaller half, which lies in this one.
 const KERNEL_HALF: u64 = 0xff00_0000_0000_0000;
 const STACK_POINTER: u32 = 2;
-const ORDER: [c_int; 32] = {
-    let mut order = [0; 32];
-    let mut place = 0;
-    while place < order.len() {
-        order[place] = place as c_int;
-        place += 1;
-    }
-    order
-};
 
 // arch/riscv/kernel/entry.S: one entry for all, and labels of the way back.
 fn stub_or_entry(name: &str) -> Option<Kind> {

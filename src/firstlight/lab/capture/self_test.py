@@ -37,9 +37,10 @@ for number in range(chunks):
     rest = due - time.monotonic_ns()
     if rest > 0:
         time.sleep(rest / 1e9)
-    written.append(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
-    os.write(descriptor, b"x" * size)
-print(*written)
+    written.append((time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW), time.time_ns()))
+    os.write(descriptor, b"%0*d\\n" % (size - 1, number))
+for monotonic, real in written:
+    print(monotonic, real)
 """
 
 
@@ -71,17 +72,8 @@ def stamp_error(baud: int, *, quick: bool = False) -> StampError:
     reader = StampingReader(master)
     reader.start()
     try:
-        arguments = [str(number) for number in (slave, chunks, FIFO_BYTES, baud)]
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", _WRITER, *arguments],
-            pass_fds=(slave,),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT_S + chunks * FIFO_BYTES * 10 / baud,
-            check=True,
-        )
-        late = lateness([int(word) for word in done.stdout.split()], _taken(reader, chunks * FIFO_BYTES))
+        written = [monotonic_ns for monotonic_ns, _ in write_paced(slave, chunks, baud)]
+        late = lateness(written, _taken(reader, chunks * FIFO_BYTES))
     except (OSError, subprocess.SubprocessError) as error:
         raise LabError("the self-test failed", hint="run it again on a quieter machine") from error
     finally:
@@ -91,6 +83,31 @@ def stamp_error(baud: int, *, quick: bool = False) -> StampError:
     cuts = statistics.quantiles(late, n=100, method="inclusive")
     load = os.getloadavg()[0]
     return StampError(round(cuts[49]), round(cuts[98]), max(late), len(late), baud, reader.priority, load)
+
+
+def write_paced(descriptor: int, chunks: int, baud: int) -> list[tuple[int, int]]:
+    """Write chunks of a FIFO at the pace of a baud rate, from a process of its own.
+
+    :param descriptor: where they go. Each chunk is a line with its number.
+    :returns: the instants before each write, by the raw monotonic clock and by the real clock, in nanoseconds.
+    :raises OSError: when the process cannot be started.
+    :raises subprocess.SubprocessError: when it fails or takes too long.
+
+    >>> import os
+    >>> reads, writes = os.pipe()
+    >>> len(write_paced(writes, 2, 921600)), os.read(reads, 100)
+    (2, b'000000000000000\\n000000000000001\\n')
+    """
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", _WRITER, *map(str, (descriptor, chunks, FIFO_BYTES, baud))],
+        pass_fds=(descriptor,),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_TIMEOUT_S + chunks * FIFO_BYTES * 10 / baud,
+        check=True,
+    )
+    return [(int(monotonic), int(real)) for monotonic, real in map(str.split, done.stdout.splitlines())]
 
 
 def _taken(reader: StampingReader, size: int) -> list[Chunk]:
