@@ -14,7 +14,7 @@ pub struct Completeness {
     pub lost: u64,
     /// Whether all that is missing could be counted.
     pub countable: bool,
-    /// Records that are not in the tables: nobody knows how much of them belongs there.
+    /// Records that were left out of the tables. How much of them belongs to the boot is unknown.
     pub left_out: u64,
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Residuals up to here are what lines and calls are late by, whatever the clocks do.
 const LATE_NS: i64 = 100_000_000;
-/// A rate is told from delays where it leaves so small a part of what was off.
+/// A rate explains the residuals if it reduces them by at least this factor; otherwise they are delays.
 const EXPLAINED: i64 = 10;
 /// Events may lie so much further off than the whole time that they cover.
 const BEYOND_NS: i64 = 1_000_000_000;

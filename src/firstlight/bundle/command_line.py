@@ -9,7 +9,7 @@ from enum import StrEnum
 FACT = "kernel.command_line.words"
 """The fact that holds them: a line for each word, `WORD<TAB>READER<TAB>DETAIL`."""
 UNREAD = "kernel.command_line.unread"
-"""The fact that holds those that nobody read, separated by blanks; it is not there when all were read."""
+"""The fact that holds the words without a reader, separated by blanks; it is missing if every word has one."""
 PADDING = "firstlight.padding="
 """How a word of Firstlight's begins that only makes the line longer. The kernel takes it for the option of a module."""
 
@@ -74,7 +74,7 @@ def read_words(text: str) -> list[CommandLineWord]:
 
 
 def unread(words: Iterable[CommandLineWord]) -> list[CommandLineWord]:
-    """The words that nobody read."""
+    """The words without a reader."""
     return [word for word in words if word.reader is WordReader.NOBODY]
 
 

@@ -97,7 +97,7 @@ class Gatherer:
             raise IngestError("the folder holds no file", where=given, hint="give the folder that holds the records")
 
     def _no_file(self, root: str, folder: Path, path: Path, shown: str) -> None:
-        """Tell of a link, a device or a pipe; a link to a file elsewhere may stand for evidence."""
+        """Report a link, device or pipe as left out. A link out of the folder counts as evidence left out."""
         note = f"`{shown}` was left out: it is a link or no regular file"
         try:
             elsewhere = path.is_file() and not path.resolve().is_relative_to(folder.resolve())
@@ -109,7 +109,7 @@ class Gatherer:
             self.found.notes.append(note)
 
     def _link_to_folder(self, root: str, folder: Path, path: Path) -> None:
-        """Tell of a link to a folder, which is not followed; one that leads elsewhere may stand for evidence."""
+        """Report a link to a folder, which is not followed. One out of the folder counts as evidence left out."""
         shown = readable(str(path))
         if path.resolve().is_relative_to(folder.resolve()):
             self.found.notes.append(f"`{shown}` was left out: it is a link to a folder")

@@ -43,7 +43,7 @@ fn a_record_with_the_boots_own_number_stays_whatever_it_tells_otherwise() {
     let stranger = boot(&[record("dmesg", vec![log.clone()]), record("journal", vec![journal.clone()])]);
     assert_eq!(stranger.summary.lines, 4);
     assert!(stranger.summary.warnings[0].starts_with("journal: left out, it seems to be another boot's"));
-    // No line of this boot is lost, but nobody knows how much of the record belongs to it.
+    // No line of this boot is lost. How much of the record belongs to it is unknown.
     assert_eq!(stranger.summary.completeness.lost, 0);
     assert_eq!(stranger.summary.completeness.left_out, 1);
     assert_eq!(stranger.summary.completeness.missing.len(), 1);
