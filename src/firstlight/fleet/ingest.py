@@ -195,7 +195,9 @@ def _commit(fleet: Fleet, rows: Sequence[dict[str, Any]], spans: pl.DataFrame, d
         fresh = boots.join(there, on="digest", how="anti").unique("digest", keep="first", maintain_order=True)
         done.known += boots.height - fresh.height
         if fresh.height:
-            made = write_spans(fleet, spans.join(fresh, on="boot", how="semi"), fresh.select("boot", "day"))
+            if fresh.height < boots.height:
+                spans = spans.join(fresh, on="boot", how="semi")
+            made = write_spans(fleet, spans, fresh.select("boot", "day"))
             try:
                 made.append(write_boots(fleet, fresh))
                 fleet.replace_listing(Listing((*listing.boots, made[-1]), (*listing.spans, *made[:-1]), listing.change))
