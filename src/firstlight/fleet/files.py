@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from firstlight.errors import FirstlightError
+from firstlight.errors import FirstlightError, is_full
 from firstlight.fleet.boot_rows import BOOTS, SPANS
 from firstlight.fleet.layout import ATTRIBUTE, Fleet
 
@@ -18,6 +20,8 @@ _Read = TypeVar("_Read")
 #: Rows of a group: a file of 5,000 boots has groups of some fifty names each, so that one name is found without reading
 #: the others. Smaller ones repeat the numbers of boots too often.
 _ROW_GROUP = 1 << 18
+#: Bytes: a file system with less has no room for the end of a file.
+_LEAST_FREE = 1 << 16
 
 
 def write_boots(fleet: Fleet, boots: pl.DataFrame) -> str:
@@ -58,8 +62,12 @@ def _write(fleet: Fleet, rows: pl.DataFrame, folder: str) -> str:
             os.fsync(written.fileno())
         part.rename(path)
     except (OSError, pl.exceptions.PolarsError) as error:
+        # The engine does not always say that the disk is full; what it wrote shows that, before it is removed.
+        full = is_full(error) or shutil.disk_usage(path.parent).free < _LEAST_FREE
         part.unlink(missing_ok=True)
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
+        if full and not isinstance(error, OSError):
+            reason = os.strerror(errno.ENOSPC)
         hint = "the fleet is as it was; make room, or use another disk"
         raise FirstlightError(f"cannot be written: {reason}", where=str(path), hint=hint) from error
     return name

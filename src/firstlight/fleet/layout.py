@@ -127,19 +127,28 @@ def init_fleet(directory: Path, *, keeps_identities: bool = False) -> Fleet:
     :raises UsageError: when there is something else in the directory.
     :raises FirstlightError: when it cannot be written.
     """
+    made: list[Path] = []
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if any(directory.iterdir()):
             raise UsageError("the directory is not empty", where=str(directory), hint="name a new one")
         for name in ("boots", "spans"):
             (directory / name).mkdir()
-    except OSError as error:
-        raise FirstlightError(f"cannot be made: {error.strerror or error}", where=str(directory)) from error
-    fleet = Fleet(directory, keeps_identities)
-    fleet.replace_listing(Listing())
-    described = {"format": FORMAT, "version": VERSION, "keeps_identities": keeps_identities}
-    with atomic_write(directory / DESCRIPTION) as written:
-        written.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+            made.append(directory / name)
+        fleet = Fleet(directory, keeps_identities)
+        fleet.replace_listing(Listing())
+        described = {"format": FORMAT, "version": VERSION, "keeps_identities": keeps_identities}
+        with atomic_write(directory / DESCRIPTION) as written:
+            written.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+    except (OSError, FirstlightError) as error:
+        # The directory can be named again.
+        if made:
+            (directory / LISTING).unlink(missing_ok=True)
+        for folder in made:
+            folder.rmdir()
+        if isinstance(error, OSError):
+            raise FirstlightError(f"cannot be made: {error.strerror or error}", where=str(directory)) from error
+        raise
     return fleet
 
 
