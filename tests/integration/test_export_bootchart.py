@@ -46,7 +46,7 @@ def test_the_archive_has_what_bootchartd_writes(tmp_path: Path) -> None:
     out = tmp_path / "a.tgz"
     write_export(make_processes(tmp_path), To.bootchart, out)
     with tarfile.open(out) as archive:
-        assert archive.getnames() == ["header", "proc_stat.log", "proc_ps.log"]
+        assert archive.getnames() == ["header", "proc_stat.log", "proc_ps.log", "proc_diskstats.log"]
         stat = archive.extractfile("proc_stat.log")
         assert stat is not None
         blocks = stat.read().decode().strip().split("\n\n")

@@ -44,7 +44,7 @@ class _Process:
 
 
 def write_bootchart(boot: Boot, out: Path) -> Exported:
-    """Write `header`, `proc_stat.log` and `proc_ps.log` of *boot* as `bootchart.tgz` to *out*.
+    """Write `header`, `proc_stat.log`, `proc_ps.log` and `proc_diskstats.log` of *boot* as `bootchart.tgz` to *out*.
 
     There is a sample for each hundredth of a second, the resolution of the format.
 
@@ -67,6 +67,8 @@ def write_bootchart(boot: Boot, out: Path) -> Exported:
         "header": _header(boot),
         "proc_stat.log": "".join(_machine(machine, ticks)),
         "proc_ps.log": "".join(_samples(processes, ticks)),
+        # pybootchartgui rejects an archive without it. No disk is in it, since a bundle has no samples of any.
+        "proc_diskstats.log": "".join(f"{tick + 1}\n\n" for tick in ticks),
     }
     out.write_bytes(_archive(files))
     exported = Exported({"processes": len(processes), "samples": len(ticks)})
