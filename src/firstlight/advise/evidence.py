@@ -97,7 +97,8 @@ def _part(observed: Observed, item: Evidence) -> tuple[float, str] | None:
 def _initcall(observed: Observed, item: Evidence) -> Found:
     pattern = re.compile(item.initcall or "")
     frame = observed.initcalls
-    rows = [row for row in frame.iter_rows(named=True) if pattern.search(row["function"] or "")]
+    wanted = {name for name in frame["function"].unique() if pattern.search(name or "")}
+    rows = frame.filter(pl.col("function").is_in(wanted, nulls_equal=True)).to_dicts() if wanted else []
     if len(rows) < (item.count or 1):
         return None
     names = [row["function"] for row in rows]

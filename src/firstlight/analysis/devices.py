@@ -12,6 +12,7 @@ import polars as pl
 from firstlight.analysis.interval_union import union_ns
 from firstlight.analysis.spans import returned, spans_of, whole_number
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.once import once
 from firstlight.bundle.tables import columns
 from firstlight.schema.spans import SpanKind
 
@@ -27,6 +28,7 @@ _SCHEMA = columns(
 )
 
 
+@once
 def devices(boot: Boot) -> pl.DataFrame:
     """One row for every device that was probed, or that still waited at the end; in order of the first try.
 

@@ -10,6 +10,7 @@ import polars as pl
 from firstlight.analysis.interval_union import Interval, clipped, union_ns
 from firstlight.analysis.spans import ancestors, returned, spans_of
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.once import once
 from firstlight.schema.spans import Grade, SpanKind
 
 #: The levels in the order in which the kernel runs them.
@@ -42,6 +43,7 @@ class Remarks(TypedDict, total=False):
     blacklisted: list[str]
 
 
+@once
 def initcalls(boot: Boot) -> pl.DataFrame:
     """One row for every initcall, in order of time.
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.once import once
 from firstlight.schema.records import FormatName
 from firstlight.schema.spans import Grade, SpanKind
 
@@ -24,6 +25,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 }
 
 
+@once
 def spans_of(boot: Boot, *kinds: str, keys: tuple[str, ...] = ()) -> pl.DataFrame:
     """The spans of some kinds in order of time, those without a start last.
 

@@ -120,26 +120,20 @@ def queue_over_time(events: pl.DataFrame) -> pl.DataFrame:
     >>> queue_over_time(pl.DataFrame([row])).rows()
     [(0, 1, 0), (4, 0, 1), (10, 0, 0)]
     """
-    steps: dict[int, list[int]] = {}
-
-    def step(at: int, place: int, change: int) -> None:
-        steps.setdefault(at, [0, 0])[place] += change
-
-    columns = ("arrival_ns", "service_start_ns", "service_ns", "end_ns")
-    for arrival, begun, took, end in events.select(columns).iter_rows():
-        served = begun is not None and took is not None
-        until = begun if served else end
-        if arrival is not None and until is not None and until >= arrival:
-            step(arrival, 0, 1)
-            step(until, 0, -1)
-        if served:
-            step(begun, 1, 1)
-            step(begun + took, 1, -1)
-    rows, now = [], [0, 0]
-    for at in sorted(steps):
-        now = [now[0] + steps[at][0], now[1] + steps[at][1]]
-        rows.append((at, *now))
-    return pl.DataFrame(rows, schema=dict.fromkeys(("time_ns", "waiting", "at_work"), pl.Int64), orient="row")
+    served = pl.col("service_start_ns").is_not_null() & pl.col("service_ns").is_not_null()
+    until = pl.when(served).then("service_start_ns").otherwise("end_ns")
+    done = pl.col("service_start_ns") + pl.col("service_ns")
+    rows = events.lazy().cast(dict.fromkeys(("arrival_ns", "service_start_ns", "service_ns", "end_ns"), pl.Int64))
+    waits = rows.filter(pl.col("arrival_ns").is_not_null() & (until >= pl.col("arrival_ns")))
+    works = rows.filter(served)
+    steps = [
+        waits.select(time_ns="arrival_ns", waiting=1, at_work=0),
+        waits.select(time_ns=until, waiting=-1, at_work=0),
+        works.select(time_ns="service_start_ns", waiting=0, at_work=1),
+        works.select(time_ns=done, waiting=0, at_work=-1),
+    ]
+    changes = pl.concat(steps).group_by("time_ns").agg(pl.col("waiting", "at_work").cast(pl.Int64).sum())
+    return changes.sort("time_ns").with_columns(pl.col("waiting", "at_work").cum_sum()).collect()
 
 
 def histogram(figures: Sequence[int]) -> tuple[int | None, list[Bin]]:

@@ -8,6 +8,7 @@ import polars as pl
 
 from firstlight.analysis.spans import spans_of, whole_number
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.once import once
 from firstlight.bundle.tables import columns
 from firstlight.schema.spans import SpanKind
 
@@ -29,6 +30,7 @@ _SCHEMA = columns(
 )
 
 
+@once
 def uevents(boot: Boot) -> pl.DataFrame:
     """One row for every uevent, in order of arrival.
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from firstlight.analysis.spans import spans_of, whole_number
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.once import once
 from firstlight.bundle.tables import columns
 from firstlight.schema.marks import Mark, Stage
 
@@ -33,6 +34,7 @@ _SCHEMA = columns(
 )
 
 
+@once
 def units(boot: Boot) -> pl.DataFrame:
     """One row for every start of a unit, in order of time.
 

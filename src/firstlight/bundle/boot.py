@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -39,6 +40,8 @@ class Boot:
         self.manifest = manifest
         self._frames: dict[str, pl.DataFrame] = {}
         self._folding: Folding | None = None
+        self.results: dict[tuple[Any, ...], pl.DataFrame] = {}
+        """What :func:`firstlight.bundle.once.once` keeps."""
 
     def __repr__(self) -> str:
         return f"<Boot {str(self.directory)!r}: {self.manifest.mode}, {self.manifest.status}>"
@@ -82,6 +85,7 @@ class Boot:
     def replace_tables(self, **frames: pl.DataFrame) -> None:
         """Use other frames in place of stored tables, as a part of a boot does."""
         self._frames.update(frames)
+        self.results.clear()
 
     def check_tables(self, tables: Iterable[str]) -> None:
         """Read tables that the engine reads by itself, so that they are checked: each is the one that was recorded,

@@ -8,6 +8,7 @@ import polars as pl
 
 from firstlight.analysis.spans import spans_of
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.once import once
 from firstlight.schema.spans import SpanKind
 
 _KEYS = ("pid", "parent_pid", "cpu_ns", "cpu_user_ns", "cpu_system_ns", "exit_status", "arguments", "image")
@@ -15,6 +16,7 @@ _NUMBER = r"(\d+)$"
 _COMMAND, _PARENT = "process.command.", "process.parent."
 
 
+@once
 def imported_processes(boot: Boot) -> pl.DataFrame:
     """What the spans of a boot say of its processes, in the order of their beginnings.
 

@@ -9,6 +9,7 @@ import polars as pl
 from firstlight.analysis.processes.imported import imported_processes
 from firstlight.analysis.spans import spans_of
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.once import once
 from firstlight.schema.spans import SpanKind
 
 _KEYS = ("pid", "path", "result", "error")
@@ -23,6 +24,7 @@ _INTERNAL = {
 _ERRORS = {name: number for number, name in errno.errorcode.items()} | _INTERNAL
 
 
+@once
 def imported_calls(boot: Boot) -> pl.DataFrame:
     """What the spans of a boot say of its system calls, in the order of their beginnings.
 

@@ -7,6 +7,7 @@ import polars as pl
 from firstlight.analysis.processes.imported import imported_processes
 from firstlight.analysis.processes.imported_calls import imported_calls
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.once import once
 from firstlight.bundle.processes_missing import processes_missing
 from firstlight.bundle.tables import columns
 
@@ -79,6 +80,7 @@ def arguments_text(column: str) -> pl.Expr:
     return pl.col(column).str.strip_chars_end("\0").str.replace_all("\0", " ", literal=True)
 
 
+@once
 def processes(boot: Boot) -> pl.DataFrame:
     """Every process of the boot, in the order of their creation.
 

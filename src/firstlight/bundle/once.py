@@ -1,0 +1,45 @@
+"""Analyses that are made once for each boot, however many ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+import polars as pl
+
+from firstlight.bundle.boot import Boot
+
+_Given = ParamSpec("_Given")
+
+
+def once(
+    analysis: Callable[Concatenate[Boot, _Given], pl.DataFrame],
+) -> Callable[Concatenate[Boot, _Given], pl.DataFrame]:
+    """An analysis whose result a boot keeps: asked again with the same arguments, it gives the same rows.
+
+    Each caller gets a frame of its own over the same columns, which costs nothing; so nobody sees what another one
+    changes in place. Tables that are replaced make the boot forget its results.
+
+    :param analysis: a function of a boot, and of arguments that can be hashed, that depends on nothing else.
+
+    >>> @once
+    ... def rows_of(boot, table):
+    ...     print("made")
+    ...     return boot.table(table)
+    >>> import firstlight
+    >>> boot = firstlight.open(bundle)
+    >>> rows_of(boot, "marks").equals(rows_of(boot, "marks"))
+    made
+    True
+    """
+
+    @wraps(analysis)
+    def kept(boot: Boot, /, *args: _Given.args, **kwargs: _Given.kwargs) -> pl.DataFrame:
+        key: tuple[Any, ...] = (analysis, args, tuple(sorted(kwargs.items())))
+        if key not in boot.results:
+            boot.results[key] = analysis(boot, *args, **kwargs)
+        found: pl.DataFrame = boot.results[key]
+        return found.clone()
+
+    return kept
