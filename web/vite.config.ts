@@ -31,7 +31,7 @@ function contentSecurityPolicy(): Plugin {
                 .digest("base64")}'`,
           )
           .join(" ");
-      const scripts = digests(/<script type="module"[^>]*>([\s\S]*?)<\/script>/g);
+      const scripts = digests(/<script async type="module"[^>]*>([\s\S]*?)<\/script>/g);
       const styles = digests(/<style[^>]*>([\s\S]*?)<\/style>/g);
       if (!scripts || !styles) throw new Error("the page has no script or no style of its own");
       const rules = [

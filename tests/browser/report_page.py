@@ -11,6 +11,7 @@ from typing import Any
 from playwright.sync_api import Dialog, Page
 
 from firstlight.render.page.html import packed, unpacked
+from firstlight.render.page.parts import DATA, LATER, parts
 
 
 @dataclass
@@ -83,20 +84,27 @@ Show = Callable[..., Report]
 
 
 def data_of(html: str) -> dict[str, Any]:
-    """What a page carries."""
-    text = html.split('id="firstlight-data">', 1)[1].split("<", 1)[0]
-    data: dict[str, Any] = json.loads(unpacked(text))
+    """What a page carries, all parts of its data together."""
+    return part_of(html, DATA) | part_of(html, LATER)
+
+
+def part_of(html: str, element: str) -> dict[str, Any]:
+    """What one element of a page carries; nothing where it is empty."""
+    text = html.split(f'id="{element}">', 1)[1].split("<", 1)[0]
+    data: dict[str, Any] = json.loads(unpacked(text)) if text else {}
     return data
 
 
 def rewrite(html: str, change: Callable[[dict[str, Any]], None]) -> str:
-    """The page with other data in it."""
-    before, rest = html.split('id="firstlight-data">', 1)
-    after = rest.split("<", 1)[1]
+    """The page with other data in it, in parts as a page has them."""
     data = data_of(html)
     change(data)
-    again = packed(json.dumps(data).encode("ascii"))
-    return f'{before}id="firstlight-data">{again}<{after}'
+    found = parts(data)
+    for element in (DATA, LATER):
+        before, rest = html.split(f'id="{element}">', 1)
+        after = rest.split("<", 1)[1]
+        html = f'{before}id="{element}">{packed(found[element]) if element in found else ""}<{after}'
+    return html
 
 
 def assert_only_text(report: Report) -> None:

@@ -4,7 +4,7 @@ import { el } from "./dom";
 import { words } from "./format";
 import type { Selection } from "./selection";
 import { visible } from "./text";
-import type { PageData } from "./types";
+import type { FirstData } from "./types";
 
 const PLACES: [string, string][] = [
   ["timeline", "Timeline"],
@@ -24,17 +24,18 @@ const PLACES: [string, string][] = [
   ["facts", "Facts"],
 ];
 
-export function controls(data: PageData, selection: Selection): HTMLElement {
+export function controls(data: FirstData, selection: Selection): HTMLElement {
+  const { rows } = data.later;
   const empty: Record<string, boolean> = {
     timeline: data.timeline.tracks.length === 0,
     machine: data.machine === null || data.machine.rows.length === 0,
-    initcalls: data.initcalls.name.length === 0,
-    processes: data.processes.rows === 0,
+    initcalls: rows.initcalls === 0,
+    processes: rows.processes === 0,
     log: data.log.text.length === 0,
-    facts: data.facts.fact.length === 0,
-    flame: data.tree.parent.length === 0,
-    functions: data.functions.name.length === 0,
-    "user-functions": data.user_functions.name.length === 0,
+    facts: rows.facts === 0,
+    flame: rows.flame === 0,
+    functions: rows.functions === 0,
+    "user-functions": rows["user-functions"] === 0,
     devices: data.timing.devices.name.length === 0,
     udev: data.timing.uevents.name.length === 0,
     units: data.timing.units.name.length === 0,
@@ -50,7 +51,7 @@ export function controls(data: PageData, selection: Selection): HTMLElement {
   });
   const known = {
     instructions: data.boot.totals.instructions !== null,
-    time: data.tree.parent.length === 0 || data.tree.self_ns.some((ns) => ns !== null),
+    time: data.later.timed,
   };
   const unit = (value: "instructions" | "time", title: string): HTMLElement => {
     const attributes = { type: "radio", name: "unit", value, checked: value === selection.unit };

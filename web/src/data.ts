@@ -1,7 +1,7 @@
 /** How what the report carries is unpacked and checked. `docs/design/report-page.md` is the specification. */
 
 import { fromBase85, gunzipped } from "./base85";
-import type { PageData } from "./types";
+import type { FirstData, LaterData } from "./types";
 
 export const DATA_VERSION = 1;
 
@@ -13,8 +13,8 @@ export async function unpack(packed: string): Promise<unknown> {
 }
 
 /** The data, if it is data of this version; damage shows here and not somewhere in a chart. */
-export function check(value: unknown): PageData {
-  const data = value as Partial<PageData> | null;
+export function check(value: unknown): FirstData {
+  const data = value as Partial<FirstData> | null;
   if (typeof data !== "object" || data === null || data.format !== "firstlight-page") {
     throw new Error("The data in this page are not a boot.");
   }
@@ -23,7 +23,15 @@ export function check(value: unknown): PageData {
       `The data in this page have version ${String(data.version)}; the page reads version ${DATA_VERSION}.`,
     );
   }
-  return data as PageData;
+  return data as FirstData;
+}
+
+/** The second part of the data of a boot. */
+export function checkLater(value: unknown): LaterData {
+  if (typeof value !== "object" || value === null || !("tree" in value)) {
+    throw new Error("The second part of the data in this page is not of a boot.");
+  }
+  return value as LaterData;
 }
 
 /** A record's own entry; a phase may be called `constructor`. */

@@ -49,10 +49,11 @@ export function section(id: string, title: string, lead: string, ...children: Ch
  * changes heights, and a browser reports sizes that change while it tells of sizes as an error.
  */
 export function onWidth(element: Element, draw: () => void): void {
-  let width = -1;
+  let width = 0;
   new ResizeObserver(() => {
     requestAnimationFrame(() => {
-      if (element.clientWidth === width) return;
+      // What is hidden has none, and is drawn when it is shown.
+      if (element.clientWidth === width || element.clientWidth === 0) return;
       width = element.clientWidth;
       draw();
     });

@@ -4,7 +4,7 @@ import { el } from "./dom";
 import { exact, instructions, share, time, words } from "./format";
 import { missingPart, recordsPart } from "./records";
 import { consoleLine, visible } from "./text";
-import type { PageData, Unreliable } from "./types";
+import type { FirstData, Unreliable } from "./types";
 
 function figure(title: string, value: string, whole: string, note: string): HTMLElement {
   return el(
@@ -25,7 +25,7 @@ function badge(kind: string, sign: string, text: string): HTMLElement {
   return el("span", { class: `badge ${kind}` }, el("span", { "aria-hidden": "true" }, sign), ` ${text}`);
 }
 
-export function header(data: PageData): HTMLElement {
+export function header(data: FirstData): HTMLElement {
   const { boot, marks } = data;
   const failed = boot.status !== "complete";
   const last = marks.mark.length;
@@ -86,11 +86,11 @@ function largest(values: (number | null)[]): number {
 }
 
 /** The one sentence for whoever reads no further: the largest phase and the hottest function. */
-function headline(data: PageData): HTMLElement | null {
-  const { phases, functions, boot, strings } = data;
+function headline(data: FirstData): HTMLElement | null {
+  const { phases, boot } = data;
+  const { hottest } = data.later;
   const lasts = phases.start_ns.map((start, i) => (phases.end_ns[i] ?? boot.totals.virtual_ns ?? 0) - (start ?? 0));
   const phase = largest(lasts);
-  const hottest = largest(functions.self_instructions);
   const said: (Node | string)[] = [];
   if (phase >= 0) {
     const name = el("strong", {}, visible(words(phases.name[phase] ?? ""), 60));
@@ -100,14 +100,13 @@ function headline(data: PageData): HTMLElement | null {
       ` with ${time(lasts[phase])}, ${share(lasts[phase], boot.totals.virtual_ns)} of the time. `,
     );
   }
-  if (hottest >= 0) {
-    const name = el("strong", { class: "code" }, visible(strings[functions.name[hottest] ?? -1] ?? "", 80));
-    const executed = functions.self_instructions[hottest];
-    const part = share(executed, boot.totals.instructions);
+  if (hottest) {
+    const name = el("strong", { class: "code" }, visible(hottest.function, 80));
+    const part = share(hottest.self_instructions, boot.totals.instructions);
     said.push(
       "Of the functions ",
       name,
-      ` executes most by itself: ${instructions(executed)} instructions, ${part} of all.`,
+      ` executes most by itself: ${instructions(hottest.self_instructions)} instructions, ${part} of all.`,
     );
   }
   return said.length > 0 ? el("p", { class: "headline" }, ...said) : null;
@@ -134,7 +133,7 @@ const REASONS: Record<string, string> = {
   plugin: "The profiling plugin could not work",
 };
 
-function failure(data: PageData): HTMLElement {
+function failure(data: FirstData): HTMLElement {
   const { failure: why } = data.boot;
   if (!why) {
     return el(

@@ -10,9 +10,10 @@ import "./style/scaling.css";
 import "./style/study.css";
 import "./style/timeline.css";
 import { drawBoot } from "./boot_page";
+import { carried, shown } from "./carried";
 import type { ComparisonPage } from "./comparison/data";
 import { checkComparison, drawComparison } from "./comparison/page";
-import { check, unpack } from "./data";
+import { check, checkLater, unpack } from "./data";
 import { el } from "./dom";
 import type { ExperimentPage } from "./experiment/data";
 import { checkExperiment, drawExperiment } from "./experiment/page";
@@ -23,8 +24,8 @@ import { checkStudy, drawStudy } from "./study/page";
 import { visible } from "./text";
 import { unpackBytes } from "./timeline/data";
 
-/** What the page can show; the data say which of it they are. */
-function draw(data: unknown, columns: Uint8Array, page: HTMLElement): void {
+/** What the page can show; the data say which of it they are. The answer is what draws the rest of the page, if any. */
+function draw(data: unknown, columns: Uint8Array, page: HTMLElement): ReturnType<typeof drawBoot> | undefined {
   const format = typeof data === "object" && data !== null && "format" in data ? data.format : undefined;
   if (format === "firstlight-comparison-page")
     drawComparison(checkComparison(data as Partial<ComparisonPage>), columns, page);
@@ -32,25 +33,42 @@ function draw(data: unknown, columns: Uint8Array, page: HTMLElement): void {
     drawExperiment(checkExperiment(data as Partial<ExperimentPage>), page);
   else if (format === "firstlight-scale-page") drawScaling(checkScaling(data as Partial<ScalePage>), page);
   else if (format === "firstlight-study-page") drawStudy(checkStudy(data as Partial<StudyPage>), page);
-  else drawBoot(check(data), columns, page);
+  else return drawBoot(check(data), columns, page);
+  return undefined;
 }
 
-const page = document.getElementById("page");
-const carried = document.getElementById("firstlight-data");
-const columns = document.getElementById("firstlight-columns");
-if (page && carried) {
-  Promise.all([unpack(carried.textContent ?? ""), unpackBytes(columns?.textContent ?? "")])
-    .then(([data, bytes]) => {
-      carried.remove();
-      columns?.remove();
-      draw(data, bytes, page);
-      document.documentElement.dataset.ready = "yes";
-    })
-    .catch((problem: unknown) => {
-      const why = problem instanceof Error ? problem.message : String(problem);
-      page.replaceChildren(
-        el("p", { class: "waiting", role: "alert" }, `This report cannot be shown. ${visible(why, 500)}`),
-      );
-      document.documentElement.dataset.ready = "failed";
-    });
+/** Says why something is not there. */
+function failed(said: string, problem: unknown): HTMLElement {
+  const why = problem instanceof Error ? problem.message : String(problem);
+  document.documentElement.dataset.ready = "failed";
+  return el("p", { class: "waiting", role: "alert" }, `${said} ${visible(why, 500)}`);
 }
+
+/** Draws what comes first, while the browser still reads the rest of the file; then, when it is seen, the rest. */
+async function open(): Promise<void> {
+  const texts = await Promise.all([carried("firstlight-data"), carried("firstlight-columns")]);
+  const page = document.getElementById("page");
+  if (!page) return;
+  let rest: ReturnType<typeof draw>;
+  try {
+    const [data, columns] = await Promise.all([unpack(texts[0]), unpackBytes(texts[1])]);
+    rest = draw(data, columns, page);
+  } catch (problem) {
+    page.replaceChildren(failed("This report cannot be shown.", problem));
+    return;
+  }
+  try {
+    if (rest) {
+      await shown();
+      performance.mark("first-picture-shown");
+      const later = checkLater(await unpack(await carried("firstlight-later")));
+      await rest(later, await unpackBytes(await carried("firstlight-slices")));
+    }
+    performance.mark("page-drawn");
+    document.documentElement.dataset.ready = "yes";
+  } catch (problem) {
+    (document.getElementById("main") ?? page).append(failed("The rest of this report cannot be shown.", problem));
+  }
+}
+
+open();

@@ -3,7 +3,7 @@ import { el } from "./dom";
 import { exact } from "./format";
 import { DataTable } from "./table";
 import { visible } from "./text";
-import type { PageData, Source } from "./types";
+import type { FirstData, Source } from "./types";
 
 /** More than these would push the boot itself off the first screen. */
 const SHOWN = 3;
@@ -52,7 +52,7 @@ function table(sources: Source[]): HTMLElement {
 }
 
 /** All of it in one line, which unfolds; nothing for a recorded boot. */
-export function recordsPart(data: PageData): HTMLElement | null {
+export function recordsPart(data: FirstData): HTMLElement | null {
   const { records, sources, contradictions } = data.records;
   if (records === 0) return null;
   const sum = (of: (source: Source) => number): number => sources.reduce((total, source) => total + of(source), 0);

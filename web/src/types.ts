@@ -176,14 +176,36 @@ export interface Finding {
   places: number[];
 }
 
-export interface PageData {
+/** What the first part of the data says of the second one. */
+export interface Later {
+  /** How many rows the sections have. */
+  rows: Record<"flame" | "functions" | "user-functions" | "initcalls" | "processes" | "facts", number>;
+  /** Whether the call tree has times. */
+  timed: boolean;
+  /** The function with the most instructions of its own. */
+  hottest: { function: string; self_instructions: number } | null;
+}
+
+/** What the head of the page and the timeline are drawn from. */
+export interface FirstData {
   format: "firstlight-page";
   version: number;
-  strings: string[];
   boot: BootInfo;
   records: Records;
   marks: Marks;
   phases: Spans;
+  /** What the emulated machine adds; null of a boot that was not recorded exactly. */
+  machine: TableData | null;
+  findings: Finding[];
+  timeline: TimelineDescription;
+  timing: Timing;
+  log: { time_ns: Column; text: string[]; lines: number };
+  later: Later;
+}
+
+/** What all other sections are drawn from. */
+export interface LaterData {
+  strings: string[];
   initcalls: Spans & { rows?: number };
   tree: TreeColumns;
   phase_tree: Record<string, PhaseTree>;
@@ -191,18 +213,15 @@ export interface PageData {
   user_functions: UserFunctions;
   /** Null where the boot has none. */
   slices: SlicesDescription | null;
-  /** The same with their columns, when the page has read them. */
-  sliced?: Slices;
   functions: FunctionColumns;
   phase_functions: Record<string, FunctionColumns>;
-  /** What the emulated machine adds; null of a boot that was not recorded exactly. */
-  machine: TableData | null;
   pruning: Pruning;
-  findings: Finding[];
-  timeline: TimelineDescription;
-  timing: Timing;
   processes: Processes;
-  log: { time_ns: Column; text: string[]; lines: number };
   facts: { fact: string[]; value: string[]; facts: number };
   invariants: Invariant[];
+}
+
+export interface PageData extends FirstData, LaterData {
+  /** The slices with their columns, when the page has read them. */
+  sliced?: Slices;
 }

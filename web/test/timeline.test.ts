@@ -7,6 +7,7 @@ import { Lane } from "../src/timeline/lane";
 import { layOut, type Row } from "../src/timeline/layout";
 import { paintRow, pixelEnd, type Scene } from "../src/timeline/paint";
 import type { Palette } from "../src/timeline/palette";
+import { busyness } from "../src/timeline/strips";
 import type { Target } from "../src/timeline/target";
 import { View } from "../src/timeline/view";
 
@@ -120,6 +121,24 @@ describe("the drawing of a lane", () => {
         i = next;
       }
       expect(seen).toBe(lane.size);
+    }
+  });
+});
+
+describe("the overview", () => {
+  it("has in each pixel what all bars cover of it, whatever their lengths", () => {
+    for (let seed = 1; seed <= 40; seed++) {
+      const lanes = [invented(seed, 300), invented(seed + 500, 7), invented(seed + 900, 0)];
+      const last = lanes.reduce((end, lane) => Math.max(end, lane.to(lane.size - 1)), 1);
+      const view = new View(0, last);
+      view.width = 190 + 37 * seed;
+      const found = busyness({ first: 0, last, names: ["a"], tracks: [track({ lanes })] }, view);
+      expect(found.length).toBe(37 * seed);
+      found.forEach((busy, x) => {
+        const from = x * view.pixel;
+        const wanted = lanes.reduce((sum, lane) => sum + lane.covered(from, from + view.pixel), 0) / view.pixel;
+        expect(busy).toBeCloseTo(wanted, 6);
+      });
     }
   });
 });

@@ -2,7 +2,7 @@
 import { time } from "../format";
 import type { Selection } from "../selection";
 import { visible } from "../text";
-import type { PageData } from "../types";
+import type { FirstData } from "../types";
 import type { Chart } from "./chart";
 import { readTimeline, type Timeline } from "./data";
 import type { More } from "./details";
@@ -12,7 +12,11 @@ import type { Picked } from "./paint";
 import { timelineSection } from "./section";
 
 /** The section, or nothing where a boot has no bar. */
-export function bootTimeline(data: PageData, columns: Uint8Array, selection: Selection): HTMLElement | null {
+export function bootTimeline(
+  data: FirstData,
+  columns: Uint8Array,
+  selection: Selection,
+): ReturnType<typeof timelineSection> | null {
   if (data.timeline.tracks.length === 0) return null;
   const timeline = readTimeline(data.timeline, columns);
   const { element, chart } = timelineSection(timeline, {
@@ -27,11 +31,11 @@ export function bootTimeline(data: PageData, columns: Uint8Array, selection: Sel
   const found = findingsList(chart, data.findings);
   if (found) element.querySelector(".tl-tools")?.before(found);
   follow(chart, selection);
-  return element;
+  return { element, chart };
 }
 
 /** What a bar waited for, with the way there. */
-function more(data: PageData, chart: Chart, picked: Picked): More[] {
+function more(data: FirstData, chart: Chart, picked: Picked): More[] {
   const name = chart.timeline.names[picked.row.lane.named(picked.i)] ?? "";
   const { units, devices } = data.timing;
   const found: More[] = [];

@@ -13,6 +13,9 @@ export class Lane {
   readonly name: Uint32Array;
   readonly look: Uint8Array;
   readonly size: number;
+  /** A bit for each look that a bar of the lane has, and whether one is on the critical path. */
+  readonly looks: number;
+  readonly critical: boolean;
   /** Of a comparison: by how much each bar is longer than its partner, in nanoseconds; NaN without a partner. */
   change: Float64Array | null = null;
   /** Of a queue: how much of the height of its row each bar has, from 0 to 1. */
@@ -25,7 +28,16 @@ export class Lane {
     this.look = look;
     this.size = start.length;
     this.sum = new Float64Array(this.size + 1);
-    for (let i = 0; i < this.size; i++) this.sum[i + 1] = (this.sum[i] ?? 0) + this.length(i);
+    let [sum, looks, signs] = [0, 0, 0];
+    for (let i = 0; i < this.size; i++) {
+      sum += this.length(i);
+      this.sum[i + 1] = sum;
+      const seen = look[i] ?? 0;
+      looks |= 1 << (seen & 15);
+      signs |= seen;
+    }
+    this.looks = looks;
+    this.critical = (signs & CRITICAL) !== 0;
   }
 
   from(i: number): number {

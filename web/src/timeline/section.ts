@@ -190,24 +190,17 @@ function leftOut(timeline: Timeline): HTMLElement | null {
 }
 
 function legend(timeline: Timeline): HTMLElement {
-  const looks = new Set<number>();
-  let critical = false;
-  for (const track of timeline.tracks) {
-    for (const lane of track.lanes) {
-      for (let i = 0; i < lane.size; i++) {
-        looks.add(lane.lookOf(i));
-        critical ||= lane.isCritical(i);
-      }
-    }
-  }
+  const lanes = timeline.tracks.flatMap((track) => track.lanes);
+  const looks = lanes.reduce((all, lane) => all | lane.looks, 0);
+  const has = (look: number): boolean => ((looks >> look) & 1) === 1;
   const texts: [boolean, string, string][] = [
-    [critical, "critical", "on the critical path"],
-    [looks.has(12), "running", "had the processor"],
-    [looks.has(8), "life", "existed"],
-    [looks.has(11), "waiting", "waiting or idle"],
-    [looks.has(10), "deferred", "deferred or held back"],
-    [looks.has(13), "call", "system call"],
-    [looks.has(9), "work", "at work"],
+    [lanes.some((lane) => lane.critical), "critical", "on the critical path"],
+    [has(12), "running", "had the processor"],
+    [has(8), "life", "existed"],
+    [has(11), "waiting", "waiting or idle"],
+    [has(10), "deferred", "deferred or held back"],
+    [has(13), "call", "system call"],
+    [has(9), "work", "at work"],
   ];
   const items = texts
     .filter(([shown]) => shown)

@@ -97,17 +97,7 @@ export function paintOverview(t: Target, timeline: Timeline, width: number, gutt
       if (t.widthOf(name) + 6 < wide) t.text(x + 3, 14, name, p.onBar);
     }
   }
-  const busy = new Float64Array(Math.ceil(view.room));
-  for (const track of timeline.tracks) {
-    if (track.role === "phases" || track.role === "path" || track.role === "queue") continue;
-    for (const lane of counted(track)) {
-      if (lane.size > 0 && lane.lookOf(0) === LOOK.life) continue;
-      for (let x = 0; x < busy.length; x++) {
-        const from = view.time(gutter + x);
-        busy[x] = (busy[x] ?? 0) + lane.covered(from, from + view.pixel) / view.pixel;
-      }
-    }
-  }
+  const busy = busyness(timeline, view);
   const most = busy.reduce((high, value) => Math.max(high, value), 1);
   busy.forEach((value, x) => {
     const height = Math.round(Math.sqrt(value / most) * 22);
@@ -115,6 +105,33 @@ export function paintOverview(t: Target, timeline: Timeline, width: number, gutt
   });
   t.text(10, 14, "Whole boot", p.soft);
   t.text(10, 36, "At work", p.soft);
+}
+
+/** How many bars there are at once in each pixel, on average. */
+export function busyness(timeline: Timeline, view: View): Float64Array {
+  const busy = new Float64Array(Math.ceil(view.room));
+  const { from: first, pixel } = view;
+  for (const track of timeline.tracks) {
+    if (track.role === "phases" || track.role === "path" || track.role === "queue") continue;
+    for (const lane of counted(track)) {
+      if (lane.size > 0 && lane.lookOf(0) === LOOK.life) continue;
+      const { start, end, size } = lane;
+      for (let i = 0; i < size; i++) {
+        const from = ((start[i] ?? 0) - first) / pixel;
+        const to = ((end[i] ?? 0) - first) / pixel;
+        const last = Math.min(busy.length - 1, Math.floor(to));
+        let x = Math.floor(from);
+        if (x >= last) {
+          if (x < busy.length) busy[x] = (busy[x] ?? 0) + to - from;
+          continue;
+        }
+        busy[x] = (busy[x] ?? 0) + x + 1 - from;
+        for (x++; x < last; x++) busy[x] = (busy[x] ?? 0) + 1;
+        busy[last] = (busy[last] ?? 0) + Math.min(1, to - last);
+      }
+    }
+  }
+  return busy;
 }
 
 /** The frame around what is shown, over the overview. */

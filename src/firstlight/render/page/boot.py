@@ -16,6 +16,7 @@ from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.manifest import Invariant
 from firstlight.bundle.reliability import CONCERNED, HINT, broken, broken_text, invariant_text
 from firstlight.render.page.findings import page_findings
+from firstlight.render.page.parts import parts
 from firstlight.render.page.process_slices import page_process_slices
 from firstlight.render.page.process_tree import page_user_functions, process_tree
 from firstlight.render.page.processes import page_processes
@@ -132,7 +133,8 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
 def _left(data: Json, sliced: bytes) -> int:
     """How many bytes of gzip the timeline of a page may have, so that the file stays below :data:`PAGE_BYTES`."""
     # Four bytes are five letters of the page.
-    return (PAGE_BYTES - FRAME_BYTES) * 4 // 5 - compressed(data) - compressed(sliced)
+    rest = sum(compressed(part) for part in parts(data, sliced).values())
+    return (PAGE_BYTES - FRAME_BYTES) * 4 // 5 - rest
 
 
 def _boot(boot: Boot) -> Json:

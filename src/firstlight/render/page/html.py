@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,10 @@ from firstlight.atomic import atomic_write
 from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError
 from firstlight.render.page.boot import page_data
+from firstlight.render.page.parts import parts
 
-#: Where the built page takes its data; it is in there exactly once.
-PLACE = '<script type="application/octet-stream" id="firstlight-data"></script>'
-#: Where it takes the columns of a timeline; it is in there exactly once, too.
-COLUMNS = '<script type="application/octet-stream" id="firstlight-columns"></script>'
+#: Where the built page takes a part of its data; each place is in there exactly once.
+_PLACE = '<script type="application/octet-stream" id="{}"></script>'
 
 # HTML reads some signs of Python's base 85.
 _SAFE = bytes.maketrans(b"<&>", b".,:")
@@ -40,15 +38,16 @@ def filled(data: dict[str, Any], columns: bytes = b"") -> str:
     text.
 
     :param data: what can be written as JSON, without figures that are not finite.
-    :param columns: the columns of a timeline.
+    :param columns: the columns of a timeline, and of its slices.
     :raises LabError: when the page has not been built, or is not the one that this Firstlight fills.
 
     >>> filled({"format": "firstlight-page"}).startswith("<!doctype html>")
     True
     """
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    form = _put(asset_path("page.html").read_text(encoding="utf-8"), PLACE, text.encode("ascii"))
-    return _put(form, COLUMNS, columns) if columns else form
+    form = asset_path("page.html").read_text(encoding="utf-8")
+    for element, content in parts(data, columns).items():
+        form = _put(form, _PLACE.format(element), content)
+    return form
 
 
 def _put(form: str, place: str, content: bytes) -> str:
