@@ -44,7 +44,7 @@ NEEDS_studies := python build run studies
 NEEDS_clusters := clusters
 NEEDS_loaders := loaders
 PACKAGES := $(addprefix packages-,python build run test lint studies clusters loaders)
-.PHONY: help demo check test foreign-debian loader-symbols lint studies matrix docs reference bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle storage binding collector wheel image lock clean $(PACKAGES)
+.PHONY: help demo check test foreign-debian loader-symbols lint studies matrix docs reference pictures bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle storage binding collector wheel image lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -100,6 +100,10 @@ matrix: packages-test build ## audit every cell of the support matrix, into docs
 	make/other-qemu.sh
 	firstlight audit --matrix $(or $(EXTENT),full) --qemu "$$(command -v qemu-system-x86_64)" \
 		--qemu .build/other-qemu/qemu-system-x86_64 -o docs/reference/support-matrix.md --force
+
+pictures: packages-test build ## draw a boot of Debian with other programs, for the docs; they go into .build; MIRRORS=DIR has their sources
+	make/other-tools.sh $(MIRRORS)
+	$(PY) make/other_tools.py
 
 bench: packages-run build ## run every benchmark in benches/; each prints its figure and what it is compared with
 	for bench in benches/*.py; do $(PY) $$bench; done

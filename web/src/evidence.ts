@@ -109,7 +109,11 @@ export function factsSection(data: PageData): HTMLElement | null {
     facts.facts > facts.fact.length
       ? ` ${exact(facts.fact.length)} of ${exact(facts.facts)} are here; the bundle has all.`
       : "";
-  return section("facts", "Facts", `What the guest said of itself at the end of the boot.${cut}`, table.element);
+  const who =
+    data.boot.mode === "imported"
+      ? "What the records say of the machine."
+      : "What the guest said of itself at the end of the boot.";
+  return section("facts", "Facts", `${who}${cut}`, table.element);
 }
 
 function brokenText(check: Invariant): string {
@@ -136,7 +140,9 @@ export function checksSection(data: PageData): HTMLElement | null {
     ? el("p", { class: "repeat" }, "This boot again: ", el("code", {}, visible(data.boot.repeat, 5000)))
     : null;
   if (!list && !repeat) return null;
-  return section("checks", "Checks", "What must hold of the profile, tested on this very record.", list, repeat);
+  return list
+    ? section("checks", "Checks", "What must hold of the profile, tested on this very record.", list, repeat)
+    : section("checks", "Repeat", "The command that made this bundle.", repeat);
 }
 
 /** What a page could show and this boot does not have, in one line. */

@@ -31,7 +31,12 @@ export function header(data: FirstData): HTMLElement {
   const last = marks.mark.length;
   const span = last > 1 ? `${marks.mark[0]} → ${failed ? "where it ended" : marks.mark[last - 1]}` : "the whole record";
   const { instructions: executed, virtual_ns, idle_ns } = boot.totals;
-  const clock = boot.virtual ? "of the emulated clock, not seconds of a board" : `of the ${visible(boot.clock)} clock`;
+  const imported = boot.mode === "imported";
+  const clock = boot.virtual
+    ? "of the emulated clock, not seconds of a board"
+    : imported
+      ? "by the clock of the records"
+      : `of the ${visible(boot.clock)} clock`;
   const about = boot.about.map(([name, value]) =>
     el("div", {}, el("dt", {}, visible(name)), el("dd", {}, visible(value, 5000))),
   );
@@ -56,19 +61,29 @@ export function header(data: FirstData): HTMLElement {
     el(
       "dl",
       { class: "figures" },
+      // Records have no instructions and rarely idle time: what none of them can say has no place.
+      executed === null && imported
+        ? null
+        : figure(
+            "Instructions",
+            instructions(executed),
+            executed === null ? "not known" : exact(executed),
+            `executed, ${visible(span)}`,
+          ),
       figure(
-        "Instructions",
-        instructions(executed),
-        executed === null ? "not known" : exact(executed),
-        `executed, ${visible(span)}`,
+        boot.virtual ? "Virtual time" : "Time",
+        time(virtual_ns),
+        nanoseconds(virtual_ns),
+        imported ? `${visible(span)}, ${clock}` : clock,
       ),
-      figure(boot.virtual ? "Virtual time" : "Time", time(virtual_ns), nanoseconds(virtual_ns), clock),
-      figure(
-        "Idle",
-        time(idle_ns),
-        nanoseconds(idle_ns),
-        idle_ns === null ? "of the time, waiting" : `${share(idle_ns, virtual_ns)} of the time, waiting`,
-      ),
+      idle_ns === null && imported
+        ? null
+        : figure(
+            "Idle",
+            time(idle_ns),
+            nanoseconds(idle_ns),
+            idle_ns === null ? "of the time, waiting" : `${share(idle_ns, virtual_ns)} of the time, waiting`,
+          ),
     ),
     failed ? failure(data) : null,
     headline(data),

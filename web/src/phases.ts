@@ -108,12 +108,16 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
     });
     drawing.append(group);
   }
+  const steps = Math.max(2, Math.floor(width / 110));
   const ticks = axisBottom(scale)
-    .ticks(Math.max(2, Math.floor(width / 110)))
+    .ticks(steps)
     .tickSizeOuter(0)
     .tickFormat((value) => amount(Number(value), unit));
   const axis = svg("g", { class: "axis", transform: `translate(0,${BAR.top + BAR.height})` });
   select(axis).call(ticks);
+  // At the edge there is no room for the right half of a label.
+  if (scale(scale.ticks(steps).at(-1) ?? 0) > width - EDGE)
+    axis.querySelector(".tick:last-of-type text")?.setAttribute("text-anchor", "end");
   drawing.append(labels, markTicks(data, selection, scale, width), axis);
   return drawing;
 }
@@ -193,9 +197,13 @@ export function phasesSection(data: PageData, selection: Selection): HTMLElement
         },
       },
       durations("start", "Starts at", (phase) => phase.start),
-      instructionCounts("instructions", "Instructions", (phase) => phase.instructions),
+      ...(all.some((phase) => phase.instructions !== null)
+        ? [instructionCounts<Phase>("instructions", "Instructions", (phase) => phase.instructions)]
+        : []),
       durations("time", data.boot.virtual ? "Virtual time" : "Time", (phase) => phase.time),
-      durations("idle", "of it idle", (phase) => phase.idle),
+      ...(all.some((phase) => phase.idle !== null)
+        ? [durations<Phase>("idle", "of it idle", (phase) => phase.idle)]
+        : []),
       numbers(
         "share",
         "Share",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import re
 import sys
@@ -23,6 +24,8 @@ _INTERRUPTED = 130
 def main() -> None:
     """Run the command of the process's arguments, and end the process with its exit code."""
     protect_output()
+    # Tables become many objects without cycles; by default, the search for some takes a quarter of a long analysis.
+    gc.set_threshold(20_000, 20, 100)
     if COMPLETE in os.environ:
         from typer._completion_classes import completion_init
 
