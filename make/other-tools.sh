@@ -39,14 +39,14 @@ fi
 source intel pm-graph 12b15b9508cf7c93c3eb6567dc09758eda881b12 bootgraph.py sleepgraph.py config
 
 # The Firefox Profiler, without what only its own tests and its site need.
-source firefox-devtools profiler df31314e16bf32fd3a6dd0d61806a80dbb8a99f5 package.json src res locales scripts docs-user patches .browserslistrc
+source firefox-devtools profiler 97a5c792cc54e413d7c2e4d165ceb86a3dfcc51e package.json src ':(exclude)src/test' res locales scripts docs-user patches .browserslistrc
 if [ ! -e "$target/profiler/dist/index.html" ]; then
 	cd "$target/profiler"
 	node - <<'JAVASCRIPT'
 const fs = require("node:fs");
 const all = JSON.parse(fs.readFileSync("package.json", "utf8"));
 const builds = ["esbuild", "esbuild-plugin-copy", "esbuild-plugin-wasm", "browserslist-to-esbuild", "browserslist", "caniuse-lite"];
-for (const name of builds) if (all.devDependencies[name]) all.dependencies[name] = all.devDependencies[name];
+for (const name of builds) if (all.devDependencies?.[name]) all.dependencies[name] = all.devDependencies[name];
 for (const name of ["devDependencies", "scripts", "engines", "devEngines"]) delete all[name];
 fs.writeFileSync("package.json", JSON.stringify(all, null, 2));
 JAVASCRIPT

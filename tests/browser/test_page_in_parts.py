@@ -68,7 +68,7 @@ def test_an_imported_log_shows_what_it_has_and_no_empty_columns(show: Show, tmp_
     report = show(firstlight.import_(log, output=tmp_path / "two.boot").directory)
     heads = report.page.locator(".figures dt").all_inner_texts()
     assert heads == ["Time"]
-    assert report.column("gaps", "gap") == ["1.23 s"]
+    assert report.column("gaps", "duration") == ["1.23 s"]
     columns = report.page.locator("#path th[data-column]").evaluate_all("all => all.map((e) => e.dataset.column)")
     assert "ran" not in columns
     assert report.page.locator("#path td > .code").first.bounding_box()["width"] > 200  # type: ignore[index]

@@ -58,12 +58,10 @@ async function open(): Promise<void> {
     return;
   }
   try {
-    if (rest) {
-      await shown();
-      performance.mark("first-picture-shown");
-      const later = checkLater(await unpack(await carried("firstlight-later")));
-      await rest(later, await unpackBytes(await carried("firstlight-slices")));
-    }
+    await shown();
+    performance.mark("first-picture-shown");
+    const [later, slices] = await Promise.all([carried("firstlight-later"), carried("firstlight-slices")]);
+    if (rest) await rest(checkLater(await unpack(later)), await unpackBytes(slices));
     performance.mark("page-drawn");
     document.documentElement.dataset.ready = "yes";
   } catch (problem) {

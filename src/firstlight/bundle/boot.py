@@ -40,7 +40,7 @@ class Boot:
         self.manifest = manifest
         self._frames: dict[str, pl.DataFrame] = {}
         self._folding: Folding | None = None
-        self.results: dict[tuple[Any, ...], pl.DataFrame] = {}
+        self.results: dict[tuple[Any, ...], Any] = {}
         """What :func:`firstlight.bundle.once.once` keeps."""
 
     def __repr__(self) -> str:
@@ -174,8 +174,17 @@ class Boot:
 
         :param raw_names: for the nodes of the tree as it is recorded, see :meth:`calls`.
         """
-        raw = self.table("phase_calls")
-        return raw if raw_names else self._folded(self.table("calls")).part_calls(raw)
+        return self._part_calls("phase_calls", raw_names)
+
+    def _part_calls(self, table: str, raw_names: bool) -> pl.DataFrame:
+        raw = self.table(table)
+        if raw_names:
+            return raw
+        key = ("part_calls", table)
+        if key not in self.results:
+            self.results[key] = self._folded(self.table("calls")).part_calls(raw)
+        found: pl.DataFrame = self.results[key]
+        return found.clone()
 
     def slices(self) -> pl.DataFrame:
         """The slices of time that the tree is recorded for; they partition the boot. Columns as the format has them.
@@ -199,8 +208,7 @@ class Boot:
         >>> boot.slice_calls()["calls"].sum() == boot.calls()["calls"].sum()
         True
         """
-        raw = self.table("slice_calls")
-        return raw if raw_names else self._folded(self.table("calls")).part_calls(raw)
+        return self._part_calls("slice_calls", raw_names)
 
     def interval(self, start_ns: int, end_ns: int) -> Interval:
         """The slices between the edges nearest to two instants: what figures of a selection of time count.

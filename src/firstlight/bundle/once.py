@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import polars as pl
 
 from firstlight.bundle.boot import Boot
 
 _Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 
 
-def once(
-    analysis: Callable[Concatenate[Boot, _Given], pl.DataFrame],
-) -> Callable[Concatenate[Boot, _Given], pl.DataFrame]:
-    """An analysis whose result a boot keeps: asked again with the same arguments, it gives the same rows.
+def once(analysis: Callable[Concatenate[Boot, _Given], _Result]) -> Callable[Concatenate[Boot, _Given], _Result]:
+    """An analysis whose result a boot keeps: asked again with the same arguments, it gives the same result.
 
     Each caller gets a frame of its own over the same columns, which costs nothing; so nobody sees what another one
-    changes in place. Tables that are replaced make the boot forget its results.
+    changes in place. Results of other types are shared, and nobody may change them. Tables that are replaced make the
+    boot forget its results.
 
     :param analysis: a function of a boot, and of arguments that can be hashed, that depends on nothing else.
 
@@ -35,11 +35,11 @@ def once(
     """
 
     @wraps(analysis)
-    def kept(boot: Boot, /, *args: _Given.args, **kwargs: _Given.kwargs) -> pl.DataFrame:
+    def kept(boot: Boot, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         key: tuple[Any, ...] = (analysis, args, tuple(sorted(kwargs.items())))
         if key not in boot.results:
             boot.results[key] = analysis(boot, *args, **kwargs)
-        found: pl.DataFrame = boot.results[key]
-        return found.clone()
+        found: _Result = boot.results[key]
+        return found.clone() if isinstance(found, pl.DataFrame) else found
 
     return kept

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import polars as pl
@@ -11,8 +10,9 @@ import polars as pl
 from firstlight.analysis.processes import sliced
 from firstlight.analysis.processes.identity import process_names_of
 from firstlight.analysis.processes.processes import processes
-from firstlight.analysis.processes.user_functions import code_name
+from firstlight.analysis.processes.user_functions import base_name, code_name
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.once import once
 from firstlight.bundle.slices import Interval
 
 #: A process of a longer chain of parents stands below the outermost ones.
@@ -150,11 +150,12 @@ def _stacks_of_processes(boot: Boot) -> dict[int, tuple[Frame, ...]]:
     return {process: (_BOOT, *(Frame(names[each].text, "task") for each in chains[process])) for process in parents}
 
 
+@once
 def _makers(boot: Boot) -> dict[int, tuple[Frame, ...]]:
     """The frames of each row of the user functions, below its process."""
     makers: dict[int, tuple[Frame, ...]] = {}
     for row in boot.table("user_functions").iter_rows(named=True):
-        file = PurePosixPath(row["file"]).name if row["file"] else f"[{row['kind']}]"
+        file = base_name(row["file"]) if row["file"] else f"[{row['kind']}]"
         makers[row["row"]] = (_USER, Frame(file, "user"), Frame(code_name(row), "user"))
     return makers
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -173,8 +174,18 @@ def code_name(row: Mapping[str, Any]) -> str:
     if row["function"] is not None:
         return str(row["function"])
     place = row["address"] if row["address"] is not None else row["offset"]
-    name = PurePosixPath(row["file"]).name if row["file"] else f"[{row['kind']}]"
+    name = base_name(row["file"]) if row["file"] else f"[{row['kind']}]"
     return name if place is None else f"{name}+{place:#x}"
+
+
+@lru_cache(maxsize=4096)
+def base_name(file: str) -> str:
+    """The last part of the path of a file. A boot has few files and very many functions in them.
+
+    >>> base_name("/usr/lib/libc.so.6")
+    'libc.so.6'
+    """
+    return PurePosixPath(file).name
 
 
 def _named(table: pl.DataFrame, symbols: Path | None) -> pl.DataFrame:
