@@ -39,7 +39,7 @@ fi
 source intel pm-graph 12b15b9508cf7c93c3eb6567dc09758eda881b12 bootgraph.py sleepgraph.py config
 
 # The Firefox Profiler, without what only its own tests and its site need.
-source firefox-devtools profiler 97a5c792cc54e413d7c2e4d165ceb86a3dfcc51e package.json src ':(exclude)src/test' res locales scripts docs-user patches .browserslistrc
+source firefox-devtools profiler 97a5c792cc54e413d7c2e4d165ceb86a3dfcc51e package.json tsconfig.json src ':(exclude)src/test' res locales scripts docs-user patches .browserslistrc
 if [ ! -e "$target/profiler/dist/index.html" ]; then
 	cd "$target/profiler"
 	node - <<'JAVASCRIPT'

@@ -71,11 +71,10 @@ def systemd_plot(boot: Path, browser: Browser) -> bytes:
 
 def pm_graph(boot: Path, browser: Browser) -> bytes:
     """pm-graph's bootgraph, of the kernel's log."""
-    folder = TOOLS / "bootgraph"
-    dmesg = boot / "raw" / "guest-files" / "dmesg"
-    _run("python3", TOOLS / "pm-graph" / "bootgraph.py", "-dmesg", dmesg, "-o", folder)
+    # It writes `bootgraph.html` to the folder that it runs in.
+    _run("python3", TOOLS / "pm-graph" / "bootgraph.py", "-dmesg", boot / "raw" / "guest-files" / "dmesg")
     page = _page(browser)
-    page.goto(next(folder.glob("*.html")).as_uri())
+    page.goto((TOOLS / "bootgraph.html").as_uri())
     page.wait_for_timeout(1000)
     return page.screenshot()
 
@@ -97,7 +96,7 @@ def firefox_profiler(boot: Path, browser: Browser) -> bytes:
     with _served(TOOLS / "profiler" / "dist") as address:
         page = _page(browser)
         page.goto(f"{address}/from-url/{quote(f'{address}/debian.json', safe='')}")
-        page.wait_for_selector(".timeline", timeout=120_000)
+        page.get_by_text("Invert call stack").wait_for(timeout=120_000)
         page.wait_for_timeout(5000)
         return page.screenshot()
 
@@ -109,7 +108,7 @@ def firstlight_page(boot: Path, browser: Browser) -> bytes:
     page = _page(browser)
     page.goto(html.as_uri())
     page.wait_for_selector("html[data-ready]", timeout=120_000)
-    page.locator("#timeline .tl-tools").evaluate("(element) => scrollTo(0, element.offsetTop - 60)")
+    page.locator("#timeline .tl-tools").evaluate("(tools) => scrollBy(0, tools.getBoundingClientRect().top - 100)")
     page.wait_for_timeout(500)
     return page.screenshot()
 
@@ -142,7 +141,7 @@ def _firstlight(*words: object) -> None:
 
 
 def _run(*words: object) -> None:
-    subprocess.run([str(word) for word in words], check=True, stdout=sys.stderr)
+    subprocess.run([str(word) for word in words], check=True, stdout=sys.stderr, cwd=TOOLS)
 
 
 class _Site(http.server.SimpleHTTPRequestHandler):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import polars as pl
 
@@ -39,7 +39,7 @@ def once(analysis: Callable[Concatenate[Boot, _Given], _Result]) -> Callable[Con
         key: tuple[Any, ...] = (analysis, args, tuple(sorted(kwargs.items())))
         if key not in boot.results:
             boot.results[key] = analysis(boot, *args, **kwargs)
-        found: _Result = boot.results[key]
-        return found.clone() if isinstance(found, pl.DataFrame) else found
+        found = boot.results[key]
+        return cast(_Result, found.clone() if isinstance(found, pl.DataFrame) else found)
 
     return kept

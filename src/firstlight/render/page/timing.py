@@ -70,8 +70,8 @@ def page_timing(boot: Boot, path: CriticalPath) -> Json:
         ),
         "queue": _queue(boot, events),
         "path": _path(path),
-        "gaps": _columns(gaps(boot, least_ns=1, explained=GAPS), "gap_ns", "start_ns", "end_ns", "before", "after", "running",
-                         longest="gap_ns", most=GAPS),
+        "gaps": _columns(gaps(boot, least_ns=1, explained=GAPS), "gap_ns", "start_ns", "end_ns", "before", "after",
+                         "running", longest="gap_ns", most=GAPS),
     }  # fmt: skip
 
 
