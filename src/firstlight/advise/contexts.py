@@ -34,12 +34,15 @@ class Contexts:
         self._calls: list[int] = calls["calls"].to_list()
         self._place, self._end = _line(self._parents)
         held, self.is_exact = _held(boot, calls, goal_ns, asleep)
-        order = sorted(range(len(held)), key=self._place.__getitem__)
+        order = [0] * len(held)
+        for node, place in enumerate(self._place):
+            order[place] = node
         self._order = order
         self._sums = [0.0, *accumulate(held[node] for node in order)]
         self._by_name: dict[str, list[int]] = {}
+        names = {function: plain_name(function) for function in set(self._functions)}
         for node, function in enumerate(self._functions):
-            self._by_name.setdefault(plain_name(function), []).append(node)
+            self._by_name.setdefault(names[function], []).append(node)
         self._machine: dict[str, tuple[list[int], list[float]]] = {}
         owned: dict[str, list[int]] = {}
         for node, id in machine_nodes(boot).items():

@@ -10,6 +10,10 @@ import polars as pl
 
 from firstlight.analysis.ledger.entries import Entry, Ledger, Owner, ledger
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.once import once
+
+_Assigned = tuple[list[int], list[tuple[int, int]]]
+"""The place in the ledger that each node belongs to (-1: none), and the nodes where that begins."""
 
 #: A function is marked when more than this part of its self belongs to one cost.
 _MOST = 0.5
@@ -67,7 +71,8 @@ def machine_costs(boot: Boot) -> MachineCosts | None:
     """
     if boot.manifest.mode != "exact" or boot.calls().is_empty():
         return None
-    return costs_of(boot.calls(), _ledger_of(boot))
+    known = _ledger_of(boot)
+    return _costs(boot.calls(), known, _assigned_in(boot))
 
 
 def _ledger_of(boot: Boot) -> Ledger:
@@ -89,7 +94,7 @@ def machine_nodes(boot: Boot) -> dict[int, str]:
     if boot.manifest.mode != "exact" or calls.is_empty():
         return {}
     entries = _ledger_of(boot).entries
-    belongs, _ = _assigned(calls["function"].to_list(), calls["kind"].to_list(), calls["parent"].to_list(), entries)
+    belongs, _ = _assigned_in(boot)
     return {
         node: entries[number].id
         for node, number in enumerate(belongs)
@@ -102,13 +107,15 @@ def costs_of(calls: pl.DataFrame, known: Ledger) -> MachineCosts:
 
     :param calls: the table `calls` of a bundle, in order of the nodes.
     """
+    return _costs(calls, known, _assigned_to(calls, known))
+
+
+def _costs(calls: pl.DataFrame, known: Ledger, assigned: _Assigned) -> MachineCosts:
     functions: list[str] = calls["function"].to_list()
-    kinds: list[str] = calls["kind"].to_list()
-    parents: list[int | None] = calls["parent"].to_list()
     entered: list[int] = calls["calls"].to_list()
     own_ns: list[int] = calls["self_ns"].fill_null(0).to_list()
     own: list[int] = calls["self_instructions"].fill_null(0).to_list()
-    belongs, outermost = _assigned(functions, kinds, parents, known.entries)
+    belongs, outermost = assigned
     ns: dict[int, int] = defaultdict(int)
     instructions: dict[int, int] = defaultdict(int)
     count: dict[int, int] = defaultdict(int)
@@ -139,6 +146,17 @@ def costs_of(calls: pl.DataFrame, known: Ledger) -> MachineCosts:
     )
 
 
+@once
+def _assigned_in(boot: Boot) -> _Assigned:
+    """The assignment of the tree of a boot, to the ledger of its machine."""
+    return _assigned_to(boot.calls(), _ledger_of(boot))
+
+
+def _assigned_to(calls: pl.DataFrame, known: Ledger) -> _Assigned:
+    functions, kinds, parents = (calls[column].to_list() for column in ("function", "kind", "parent"))
+    return _assigned(functions, kinds, parents, known.entries)
+
+
 def plain_name(function: str) -> str:
     """A function's name without what the compiler put behind it.
 
@@ -150,7 +168,7 @@ def plain_name(function: str) -> str:
 
 def _assigned(
     functions: Sequence[str], kinds: Sequence[str], parents: Sequence[int | None], entries: Sequence[Entry]
-) -> tuple[list[int], list[tuple[int, int]]]:
+) -> _Assigned:
     """The place in the ledger that each node belongs to (-1: none), and the nodes where that begins."""
     names = {function: plain_name(function) for function in set(functions)}
     by_function: dict[str, list[int]] = defaultdict(list)
