@@ -349,6 +349,18 @@ def test_explain_says_of_an_entry_that_the_boot_does_not_show_it(
     assert run(["explain", str(bundle), "XX-99"]) == 2
 
 
+def test_a_cause_of_the_machine_is_shown_however_little_it_costs(
+    exact: Observed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [each.entry.id for each in whole(exact).explain().machine] == ["CAL-03"]
+    monkeypatch.setattr("firstlight.advise.findings.LEAST_SHARE", 1.1)
+    found = whole(exact).explain()
+    assert found.machine == ()
+    finding = found.finding("CAL-03")
+    assert finding is not None
+    assert any("holds less than" in str(line) for line in finding_report(exact.boot, found, finding))
+
+
 def test_explain_gives_the_same_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundle = make_bundle(tmp_path)
     own = mine(tmp_path / "mine", longest(firstlight.open(bundle))[0])

@@ -127,13 +127,14 @@ def explain(
     rest = [each for each in found if each not in machine]
     shown = [each for each in rest if each.share >= LEAST_SHARE and each.cost.ns > 0]
     shown = _with_shares(observed, _without_same(observed, shown))
-    kept = {each.entry.id for each in (*shown, *machine)}
+    large = tuple(each for each in machine if each.share >= LEAST_SHARE)
+    kept = {each.entry.id for each in (*shown, *large)}
     return Explanation(
         goal=None if observed.path is None else observed.path.goal,
         whole_ns=observed.whole_ns,
         findings=tuple(each for each in shown if each.entry.nature is not Nature.FEATURE),
         features=tuple(each for each in shown if each.entry.nature is Nature.FEATURE),
-        machine=tuple(each for each in machine if each.share >= LEAST_SHARE),
+        machine=large,
         smaller=tuple(each for each in found if each.entry.id not in kept),
         known=known,
         contexts=observed.contexts,
