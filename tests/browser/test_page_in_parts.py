@@ -82,3 +82,10 @@ def test_a_recorded_boot_says_so_where_an_imported_one_does_not(show: Show, tmp_
     assert recorded.page.locator(".figures dt").all_inner_texts() == ["Instructions", "Virtual time", "Idle"]
     assert "guest said" in recorded.section("facts")
     assert imported.page.locator(".figures dt").first.inner_text() == "Time"
+
+
+def test_the_timeline_begins_on_the_first_screen(show: Show, tmp_path: Path) -> None:
+    report = show(make_processes(tmp_path))
+    box = report.page.locator("#timeline .tl-overview").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 900
