@@ -80,18 +80,22 @@ class Folding:
         if self._places is None or raw.is_empty():
             return raw
         place, _ = self._places
-        places = pl.DataFrame({"node": self._raw["node"], "place": place, "part": self._part})
-        figures = [name for name in ("self_instructions", "self_ns") if name in raw.columns]
-        return (
-            raw.join(places, on="node", how="inner", maintain_order="left")
-            .group_by("place", *(name for name in ("phase", "slice") if name in raw.columns), maintain_order=True)
-            .agg(
-                pl.when(~pl.col("part")).then("calls").otherwise(0).sum().alias("calls"),
-                *(_sum(pl.col(name), name) for name in figures),
-            )
-            .rename({"place": "node"})
-            .select(raw.columns)
+        together = place.is_in(place.filter(place.is_duplicated()).unique().implode())
+        places = pl.DataFrame({"node": self._raw["node"], "place": place, "part": self._part, "together": together})
+        own = pl.when(~pl.col("part")).then("calls").otherwise(0).alias("calls")
+        rows = (
+            raw.with_row_index("at")
+            .join(places, on="node", how="inner", maintain_order="left")
+            .with_columns(own, pl.col("place").alias("node"))
         )
+        # Few nodes are put together; all others only get another number.
+        columns = ["at", *raw.columns]
+        parts = ["node", *(name for name in ("phase", "slice") if name in raw.columns)]
+        figures = [name for name in ("self_instructions", "self_ns") if name in raw.columns]
+        sums = (pl.col("at").first(), pl.col("calls").sum(), *(_sum(pl.col(name), name) for name in figures))
+        several = rows.filter("together").group_by(parts, maintain_order=True).agg(sums)
+        alone = rows.filter(~pl.col("together")).select(columns)
+        return pl.concat([alone, several.select(columns)]).sort("at").drop("at")
 
 
 def _sum(figures: pl.Expr, name: str) -> pl.Expr:
