@@ -12,7 +12,7 @@ from firstlight.atomic import atomic_write
 from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError
 from firstlight.render.page.boot import page_data
-from firstlight.render.page.parts import parts
+from firstlight.render.page.parts import gzipped, parts
 
 #: Where the built page takes a part of its data; each place is in there exactly once.
 _PLACE = '<script type="application/octet-stream" id="{}"></script>'
@@ -47,6 +47,7 @@ def filled(data: dict[str, Any], columns: bytes = b"") -> str:
     form = asset_path("page.html").read_text(encoding="utf-8")
     for element, content in parts(data, columns).items():
         form = _put(form, _PLACE.format(element), content)
+    gzipped.cache_clear()
     return form
 
 
@@ -63,7 +64,7 @@ def packed(content: bytes) -> str:
     >>> unpacked(packed(b"<script>"))
     b'<script>'
     """
-    return base64.b85encode(gzip.compress(content, compresslevel=9, mtime=0)).translate(_SAFE).decode("ascii")
+    return base64.b85encode(gzipped(content)).translate(_SAFE).decode("ascii")
 
 
 def unpacked(text: str) -> bytes:

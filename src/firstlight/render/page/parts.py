@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from functools import lru_cache
 from typing import Any
 
 Json = dict[str, Any]
@@ -69,6 +71,16 @@ def _hottest(rest: Json) -> Json | None:
         return None
     row = own.index(max(own))
     return {"function": rest["strings"][functions["name"][row]], "self_instructions": own[row]}
+
+
+@lru_cache(maxsize=16)
+def gzipped(content: bytes) -> bytes:
+    """Content as gzip, the same for the same content. It is kept until the page is made, which asks for its size first.
+
+    >>> gzip.decompress(gzipped(b"a bar"))
+    b'a bar'
+    """
+    return gzip.compress(content, compresslevel=9, mtime=0)
 
 
 def _json(data: Json) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +11,7 @@ import polars as pl
 from firstlight.analysis.path.critical import CriticalPath
 from firstlight.analysis.window import Window, window
 from firstlight.bundle.boot import Boot
+from firstlight.render.page.parts import gzipped
 from firstlight.render.page.timeline.columns import encoded
 from firstlight.render.page.timeline.lanes import Track
 from firstlight.render.page.timeline.spans import phases_track, span_tracks
@@ -65,7 +65,7 @@ def compressed(data: Json | bytes) -> int:
     True
     """
     text = data if isinstance(data, bytes) else json.dumps(data, separators=(",", ":")).encode("ascii")
-    return len(gzip.compress(text, compresslevel=9, mtime=0))
+    return len(gzipped(text))
 
 
 def timeline_tracks(boot: Boot, path: CriticalPath, most: int = MOST_SPANS) -> tuple[int, int, list[Track]]:
