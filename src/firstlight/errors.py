@@ -95,6 +95,7 @@ def is_full(error: BaseException) -> bool:
 #: The extra of the package that installs a module.
 _EXTRAS = {
     "cryptography": "farm",
+    "distributed": "dask",
     "duckdb": "history",
     "fsspec": "farm",
     "ibis": "fleet",

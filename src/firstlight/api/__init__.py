@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         try_,
         whatif,
     )
-    from firstlight.api.farms import FarmKey, boots_by, farm_key, farm_status, tidy_farm, work
+    from firstlight.api.farms import FarmKey, boots_by, farm_key, farm_status, tidy_farm, work, work_on_dask
     from firstlight.api.fleets import (
         add_to_fleet,
         ask_fleet,
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from firstlight.comparison.noise_band import Band as NoiseBand
     from firstlight.errors import BundleError, FirstlightError, LabError, UnhealthyBootError, UsageError
     from firstlight.exporters.formats import To as ExportFormat
+    from firstlight.farm.worker import Worked
     from firstlight.gate.baseline import baseline_path
     from firstlight.gate.verdict import GateResult
     from firstlight.ingest.importing import Imported
@@ -112,6 +113,7 @@ __all__ = [
     "UnhealthyBootError",
     "UsageError",
     "Verification",
+    "Worked",
     "add_to_fleet",
     "add_to_history",
     "anchor_history",
@@ -179,6 +181,7 @@ __all__ = [
     "verify",
     "whatif",
     "work",
+    "work_on_dask",
 ]
 
 _MODULES = {
@@ -192,7 +195,7 @@ _MODULES = {
     "firstlight.api.board_models": "calibrate_board calibrate_storage predict_on_board",
     "firstlight.api.capture_boots": "Captured capture capture_self_test",
     "firstlight.api.check_health": "Health health",
-    "firstlight.api.farms": "FarmKey boots_by farm_key farm_status tidy_farm work",
+    "firstlight.api.farms": "FarmKey boots_by farm_key farm_status tidy_farm work work_on_dask",
     "firstlight.api.fleets": "add_to_fleet ask_fleet boot_of_fleet compact_fleet explain_fleet export_fleet fleet_page "
     "forget_boots init_fleet query_fleet reproduce_initcall",
     "firstlight.api.histories": "FoundVersion anchor_history bisect",
@@ -210,6 +213,7 @@ _MODULES = {
     "firstlight.errors": "BundleError FirstlightError LabError UnhealthyBootError UsageError",
     "firstlight.exporters.formats": "ExportFormat",
     "firstlight.lab.capture.self_test": "StampError",
+    "firstlight.farm.worker": "Worked",
     "firstlight.gate.baseline": "baseline_path",
     "firstlight.gate.verdict": "GateResult",
     "firstlight.ingest.importing": "Imported",

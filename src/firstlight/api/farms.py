@@ -57,6 +57,40 @@ def work(
         return work_on(opened, name=name or own_name(), wait_s=wait_s, most=most, progress=shown)
 
 
+def work_on_dask(
+    store: str,
+    scheduler: str,
+    *,
+    wait_s: float = 60.0,
+    most: int | None = None,
+    workers: int | None = None,
+    progress: bool = False,
+) -> tuple[Worked, ...]:
+    """Start workers on a Dask cluster, each a :func:`work` of its own, and wait until they end.
+
+    Firstlight has to be installed in the environment of Dask's workers. Whoever can reach the scheduler can run any
+    program there: protect it as the documentation of Dask says.
+
+    :param store: what the machines of the farm share, as they see it; where nothing is, a store is made.
+    :param scheduler: the address of the scheduler, such as ``tcp://lab1:8786``.
+    :param wait_s: seconds that each worker waits for another job before it ends.
+    :param most: each worker ends after so many boots.
+    :param workers: how many; by default one for each thread of the cluster.
+    :param progress: show the progress on a terminal.
+    :returns: what each worker did.
+    :raises UsageError: when the cluster has no thread and no number is given.
+    :raises FirstlightError: when no scheduler answers, or a worker cannot be started or ends with an error.
+
+    Source: docs/design/farm.md.
+
+    Example: ``firstlight.work_on_dask("/mnt/farm", "tcp://lab1:8786")``.
+    """
+    from firstlight.farm.on_dask import work_on_dask as start
+
+    with progress_of(progress) as shown:
+        return start(store, scheduler, wait_s=wait_s, most=most, workers=workers, progress=shown)
+
+
 def farm_status(store: PathLike) -> FarmStatus:
     """Read the state of a farm: jobs, workers, and what went wrong.
 

@@ -76,6 +76,6 @@ DATA: dict[str, Any] = {
     "verify": record.Verified,
     "walk": record.Study,
     "whatif": compare.Predicted,
-    "work": Worked,
+    "work": Worked | farm.DaskWorkers,
 }
 """The type of the data of every command that has `--json`."""

@@ -3,6 +3,7 @@
 from typing_extensions import TypedDict
 
 from firstlight.farm.status import WorkerState
+from firstlight.farm.worker import Worked
 
 
 class Status(TypedDict):
@@ -26,3 +27,12 @@ class Tidied(TypedDict):
     inputs: int
     workers: int
     strays: int
+
+
+class DaskWorkers(TypedDict):
+    """`firstlight work --dask`."""
+
+    scheduler: str
+    boots: int
+    """Of all workers."""
+    workers: list[Worked]
