@@ -89,6 +89,8 @@ BREAKAGES: dict[str, tuple[Planted, list[str], dict[str, str], str]] = {
     "a vanished device": ({"device.pci/0000:00:03.0": None}, [], {}, "HC-DEV"),
     "a device without its driver": ({"device.pci/0000:00:03.0": ""}, [], {}, "HC-DRIVER"),
     "a renamed network device": ({"network.eth0": None, "network.ens3": "52:54:00:12:34:56"}, [], {}, "HC-NAMES"),
+    "another card": ({"network.eth0": "52:54:00:65:43:21"}, [], {}, "HC-NAMES"),
+    "a vendor's card instead": ({"network.eth0": "00:1b:21:3a:4f:07"}, [], {}, "HC-NAMES"),
     "a smaller disk": ({"block.pmem0": "1048576"}, [], {}, "HC-NAMES"),
     "a failed unit": ({"systemd.failed": "cron.service"}, [], {"cron.service": "failed"}, "HC-UNITS"),
     "a unit that did not start": ({}, [], {"cron.service": ""}, "HC-ACTIVE"),
@@ -137,6 +139,14 @@ def test_a_planted_breakage_is_caught(breakage: str, healthy: Path, tmp_path: Pa
 def test_numbers_in_a_known_warning_do_not_make_it_new(healthy: Path, tmp_path: Path) -> None:
     other = system(tmp_path, "b.boot", {"kernel.warning.1": "ACPI: 4 tables at 0xffff9900 look odd"})
     assert firstlight.health(other, healthy).healthy
+
+
+def test_an_address_that_the_kernel_invents_is_no_breakage(tmp_path: Path) -> None:
+    boots = [
+        system(tmp_path, f"{first}.boot", {"network.dummy0": f"{first}:0e:ee:98:5e:bf"}) for first in ("06", "96", "00")
+    ]
+    assert firstlight.health(boots[1], boots[0]).healthy
+    assert [each.id for each in firstlight.health(boots[2], boots[0]).failed] == ["HC-NAMES"]
 
 
 def test_the_sizes_of_a_tmpfs_follow_the_memory_and_are_no_breakage(healthy: Path, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from firstlight.advise.health.result import Difference, HealthCheck, check_of, u
 from firstlight.quantities import counted
 
 _NO_BASELINE = "needs a baseline"
+_OF_EMULATORS = ("52:54:00:", "02:42:")
+"""Of QEMU and of Docker."""
 _SECTOR = 512
 """Bytes of the unit in which the kernel gives the size of every block device."""
 
@@ -39,7 +41,10 @@ def drivers(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) 
 
 
 def names(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
-    """Block devices have the same names and are not smaller, network devices the same names and addresses."""
+    """Block devices have the same names and are not smaller, network devices the same names and addresses.
+
+    An address that the kernel invents at every start does not count.
+    """
     id, title = "HC-NAMES", "block and network names"
     if not boot.reported:
         return unknown(id, title, "the evidence has no report of the guest")
@@ -53,9 +58,23 @@ def names(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) ->
         if prefix == "block.":
             # Other files make a larger image of a root file system; nothing is lost by that.
             differ = [each for each in differ if _sectors(each.after) < _sectors(each.before)]
+        else:
+            differ = [each for each in differ if not (_is_random(each.before) and _is_random(each.after))]
         found += [*lost(before, now, prefix, unit), *differ]
     count = len(boot.group("block.")) + len(boot.group("network."))
     return check_of(id, title, found, counted(count, "name"), expected)
+
+
+def _is_random(address: str | None) -> bool:
+    """Whether the kernel may have invented an address, as it does for `dummy0` at every start.
+
+    Such an address is administered locally, and of one machine (`eth_random_addr` in include/linux/etherdevice.h). So
+    are those that emulators give their cards, which have a prefix of their own.
+    """
+    first = (address or "")[:2]
+    if len(first) < 2 or any(sign not in "0123456789abcdef" for sign in first):
+        return False
+    return int(first, 16) & 3 == 2 and not str(address).startswith(_OF_EMULATORS)
 
 
 def _sectors(text: str | None) -> int:
