@@ -8,8 +8,8 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 target=$here/.build/other-tools
 mkdir -p "$target"
 
-# Files of a repository at a commit: source OWNER NAME COMMIT PATH...
-source() {
+# Files of a repository at a commit: take OWNER NAME COMMIT PATH...
+take() {
 	local owner=$1 name=$2 commit=$3 git
 	shift 3
 	[ -e "$target/$name/.complete" ] && return
@@ -26,7 +26,7 @@ source() {
 }
 
 # bootchart2 draws with cairo's binding for Python, of which there is no wheel.
-source xrmx bootchart 3d2136d0335718fbe1a8e2370ccbc30123a6e593 pybootchartgui.py pybootchartgui/__init__.py \
+take xrmx bootchart 3d2136d0335718fbe1a8e2370ccbc30123a6e593 pybootchartgui.py pybootchartgui/__init__.py \
 	pybootchartgui/batch.py pybootchartgui/draw.py pybootchartgui/gui.py pybootchartgui/main.py.in \
 	pybootchartgui/parsing.py pybootchartgui/process_tree.py pybootchartgui/samples.py
 sed 's/@VER@/0.14.9/' "$target/bootchart/pybootchartgui/main.py.in" >"$target/bootchart/pybootchartgui/main.py"
@@ -36,10 +36,10 @@ if [ ! -d "$target/cairo" ]; then
 	dpkg -x "$target"/debs/python3-cairo_*.deb "$target/cairo"
 fi
 
-source intel pm-graph 12b15b9508cf7c93c3eb6567dc09758eda881b12 bootgraph.py sleepgraph.py config
+take intel pm-graph 12b15b9508cf7c93c3eb6567dc09758eda881b12 bootgraph.py sleepgraph.py config
 
 # The Firefox Profiler, without what only its own tests and its site need.
-source firefox-devtools profiler 97a5c792cc54e413d7c2e4d165ceb86a3dfcc51e package.json tsconfig.json src ':(exclude)src/test' res locales scripts docs-user patches .browserslistrc
+take firefox-devtools profiler 97a5c792cc54e413d7c2e4d165ceb86a3dfcc51e package.json tsconfig.json src ':(exclude)src/test' res locales scripts docs-user patches .browserslistrc
 if [ ! -e "$target/profiler/dist/index.html" ]; then
 	cd "$target/profiler"
 	node - <<'JAVASCRIPT'
