@@ -1,4 +1,9 @@
-"""CPU time of QEMU with the plugin over the same boot without it, and what processes and user functions add to it."""
+"""CPU time of QEMU with the plugin over the same boot without it, and what processes and user functions add to it.
+
+    python benches/overhead.py [--quick] [--arch NAME ...] [--qemu PROGRAM] [--rounds N]
+
+With `--arch` each architecture named is measured with its default recipe alone.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from measuring.boots import Cost, boot, inputs
-from measuring.figures import arguments, line, spread, title
+from measuring.figures import line, parser, spread, title
 
 from firstlight.errors import FirstlightError
 from firstlight.lab.run.resolve import Inputs
@@ -57,9 +62,36 @@ def compare(rootfs: str | None, rounds: int, wanted: str, folder: Path) -> None:
     line("consoles of all", "identical bytes" if same else "DIFFER", "identical bytes")
 
 
+def compare_profile(arch: str, rounds: int, wanted: str, qemu: Path | None) -> None:
+    """Boot with and without the profile in turn, the one first in every other round."""
+    arms = {name: inputs(profile=name == "profile", arch=arch, qemu=qemu) for name in ("plain boot", "profile")}
+    costs: dict[str, list[Cost]] = {name: [] for name in arms}
+    for number in range(rounds):
+        for name in list(arms)[:: -1 if number % 2 else 1]:
+            costs[name].append(boot(arms[name]))
+    for name, each in costs.items():
+        line(f"CPU time: {name}", spread([cost.cpu_s for cost in each]))
+    pairs = zip(costs["profile"], costs["plain boot"], strict=True)
+    line("profile / plain boot, of pairs", spread([one.cpu_s / other.cpu_s for one, other in pairs], ""), wanted)
+    totals = {name: sum(cost.cpu_s for cost in each) for name, each in costs.items()}
+    line("profile / plain boot, of the sums", f"{totals['profile'] / totals['plain boot']:.3f}", wanted)
+    same = len({cost.console for each in costs.values() for cost in each}) == 1
+    line("consoles of all", "identical bytes" if same else "DIFFER", "identical bytes")
+
+
 def main() -> None:
-    """Both user lands."""
-    quick = arguments(__doc__ or "").quick
+    """Both user lands of x86_64, or the architectures that were named."""
+    choices = parser(__doc__ or "")
+    choices.add_argument("--arch", nargs="+", default=[], metavar="NAME", help="architectures, instead of x86_64")
+    choices.add_argument("--qemu", type=Path, help="the emulator, for one architecture")
+    choices.add_argument("--rounds", type=int, default=9, help="pairs of boots of each architecture (default: 9)")
+    given = choices.parse_args()
+    quick = given.quick
+    for arch in given.arch:
+        title(f"What the profile costs: default recipe, {arch}")
+        compare_profile(arch, 2 if quick else given.rounds, "at most 1.15", given.qemu)
+    if given.arch:
+        return
     with tempfile.TemporaryDirectory(prefix="firstlight-bench-") as folder:
         title("What the profile costs: default recipe")
         compare(None, 2 if quick else 7, "at most 1.10", Path(folder))

@@ -30,11 +30,26 @@ class Cost:
 
 
 def inputs(
-    *, profile: bool, rootfs: str | None = None, append: str = "", output: str = "a.boot", user_functions: bool = False
+    *,
+    profile: bool,
+    rootfs: str | None = None,
+    append: str = "",
+    output: str = "a.boot",
+    user_functions: bool = False,
+    arch: str | None = None,
+    qemu: Path | None = None,
 ) -> Inputs:
     """The recipe of a boot, with everything that it needs made beforehand."""
     return resolve(
-        RecordOptions(output=Path(output), profile=profile, rootfs=rootfs, append=append, user_functions=user_functions)
+        RecordOptions(
+            output=Path(output),
+            profile=profile,
+            rootfs=rootfs,
+            append=append,
+            user_functions=user_functions,
+            arch=arch,
+            qemu=qemu,
+        )
     )
 
 

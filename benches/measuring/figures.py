@@ -7,11 +7,16 @@ import statistics
 from collections.abc import Sequence
 
 
-def arguments(description: str) -> argparse.Namespace:
+def parser(description: str) -> argparse.ArgumentParser:
     """Every benchmark has a short form."""
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--quick", action="store_true", help="fewer repeats: a first impression")
-    return parser.parse_args()
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--quick", action="store_true", help="fewer repeats: a first impression")
+    return made
+
+
+def arguments(description: str) -> argparse.Namespace:
+    """What a benchmark without choices of its own was given."""
+    return parser(description).parse_args()
 
 
 def title(text: str) -> None:
