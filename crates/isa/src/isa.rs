@@ -79,6 +79,12 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     /// ([`Flow::Incomplete`]).
     fn flow(bytes: &[u8], address: u64) -> Flow;
 
+    /// Where a call goes whose instruction takes the address from the one in front of it, which computes it from its own place,
+    /// `address`: the two make one call.
+    fn far_call(_front: &[u8], _call: &[u8], _address: u64) -> Option<u64> {
+        None
+    }
+
     /// Whether these bytes are whole instructions that control runs through from the first to behind the last.
     fn runs_through(bytes: &[u8]) -> bool;
 

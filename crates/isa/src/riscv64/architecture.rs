@@ -55,6 +55,10 @@ impl Isa for Riscv64 {
         instruction::flow(bytes, address)
     }
 
+    fn far_call(front: &[u8], call: &[u8], address: u64) -> Option<u64> {
+        instruction::far_call(front, call, address)
+    }
+
     fn runs_through(bytes: &[u8]) -> bool {
         instruction::runs_through(bytes)
     }

@@ -61,6 +61,24 @@ fn compressed(half: u32, address: u64) -> Flow {
     }
 }
 
+/// Where an `auipc` at this address and the `jalr` behind it go, if the one takes the other's register and leaves its return address:
+/// what assemblers make of `call` ("Unconditional Jumps").
+///
+/// ```
+/// use firstlight_isa::{Isa, Riscv64};
+/// let far = |front: u32, call: u32| Riscv64::far_call(&front.to_le_bytes(), &call.to_le_bytes(), 0x8000_1000);
+/// assert_eq!(far(0x0000_2097, 0xff00_80e7), Some(0x8000_2ff0));     // auipc ra, 2; jalr ra, -16(ra)
+/// assert_eq!(far(0x0000_2297, 0xff00_80e7), None);                  // auipc t0, 2; jalr ra, -16(ra)
+/// ```
+pub(super) fn far_call(front: &[u8], call: &[u8], address: u64) -> Option<u64> {
+    let word = |bytes: &[u8]| <[u8; 4]>::try_from(bytes).ok().map(u32::from_le_bytes);
+    let (front, call) = word(front).zip(word(call))?;
+    let (computed, taken, to) = (front >> 7 & 31, call >> 15 & 31, call >> 7 & 31);
+    let is_pair = front & 0x7f == 0x17 && call & 0x707f == 0x67 && computed == taken && computed != 0 && is_link(to);
+    let (upper, lower) = ((front & !0xfff) as i32, call as i32 >> 20);
+    is_pair.then(|| address.wrapping_add_signed(i64::from(upper)).wrapping_add_signed(i64::from(lower)))
+}
+
 /// Whether these bytes are whole instructions that control runs through from the first to behind the last.
 ///
 /// ```
