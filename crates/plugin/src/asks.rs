@@ -5,8 +5,9 @@
 
 use crate::guest_memory::Mapped;
 use crate::kernel_memory::{text, KernelMemory, Sight};
+use crate::layout::Layout;
 use crate::prototype::{place, result, Kind, Place};
-use crate::types::{Layout, Types};
+use crate::types::Types;
 use firstlight_isa::{Isa, RegisterFile, Userspace};
 use firstlight_profile::code::Memory as _;
 use firstlight_profile::SymbolTable;

@@ -6,6 +6,7 @@
 
 mod api;
 mod asks;
+mod btf;
 mod callbacks;
 mod clock;
 mod config;
@@ -14,6 +15,7 @@ mod current_task;
 mod guest_memory;
 mod install;
 mod kernel_memory;
+mod layout;
 mod linkage;
 mod linked;
 mod loader;

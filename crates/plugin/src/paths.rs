@@ -1,7 +1,7 @@
 //! Paths of files, out of the kernel's directory entries and mounts.
 
 use crate::kernel_memory::KernelMemory;
-use crate::types::Layout;
+use crate::layout::Layout;
 
 const DEEPEST_PATH: usize = 64;
 const NAME_BYTES: usize = 256;

@@ -3,8 +3,8 @@
 use crate::current_task::CurrentTask;
 use crate::guest_memory::Mapped;
 use crate::kernel_memory::{text, KernelMemory, Sight};
+use crate::layout::Layout;
 use crate::paths::{control_group, path};
-use crate::types::Layout;
 use crate::user_code::UserCode;
 use firstlight_isa::system_calls::path_argument;
 use firstlight_isa::{Isa, Userspace};

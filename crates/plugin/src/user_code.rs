@@ -5,8 +5,8 @@
 
 use crate::current_task::CurrentTask;
 use crate::kernel_memory::{area, KernelMemory};
+use crate::layout::{Layout, PageLayout};
 use crate::paths::{name, path};
-use crate::types::{Layout, PageLayout};
 use firstlight_isa::{Isa, PageArray};
 use firstlight_profile::userspace::code::{BlockId, SourceId};
 use firstlight_profile::{SymbolTable, Tracker};
