@@ -60,14 +60,19 @@ pub fn initcalls<I: Isa>(symbols: &SymbolTable<I>, memory: &impl Memory) -> Vec<
 }
 
 fn readable(memory: &impl Memory, start: u64) -> Vec<u8> {
-    let pieces = (0..SEARCHED_BYTES / PIECE_BYTES).map_while(|piece| {
-        let at = start + (piece * PIECE_BYTES) as u64;
-        memory.bytes(at, PIECE_BYTES)
-    });
-    pieces.collect::<Vec<_>>().concat()
+    let mut bytes = Vec::new();
+    while bytes.len() < SEARCHED_BYTES {
+        let length = bytes.len();
+        bytes.resize(length + PIECE_BYTES, 0);
+        if !bytes.get_mut(length..).is_some_and(|piece| memory.read(start + length as u64, piece)) {
+            bytes.truncate(length);
+            break;
+        }
+    }
+    bytes
 }
 
-// Each entry's address and function.
+// Each entry's address and function. Nothing is kept of the other words: they are millions.
 fn longest_run<I: Isa>(symbols: &SymbolTable<I>, bytes: &[u8], start: u64) -> Vec<(u64, FunctionId)> {
     // Few words of other data lead into the kernel's code: only those are looked up.
     let (Some(first), Some(last)) = (symbols.functions().first(), symbols.functions().last()) else {
@@ -80,20 +85,33 @@ fn longest_run<I: Isa>(symbols: &SymbolTable<I>, bytes: &[u8], start: u64) -> Ve
         let target = Some(address.wrapping_add_signed(i64::from(distance))).filter(|target| code.contains(target))?;
         Some((address, symbols.starting(target)?))
     };
-    let entries: Vec<_> = bytes.chunks_exact(ENTRY_BYTES).enumerate().map(|(at, entry)| function(at, entry)).collect();
-    let runs = entries.split(Option::is_none);
-    runs.max_by_key(|run| run.len()).unwrap_or_default().iter().flatten().copied().collect()
+    let (mut longest, mut run) = (Vec::new(), Vec::new());
+    let entries = bytes.chunks_exact(ENTRY_BYTES).enumerate().map(|(at, entry)| function(at, entry));
+    for entry in entries.chain([None]) {
+        match entry {
+            Some(entry) => run.push(entry),
+            None if run.len() >= longest.len() => {
+                std::mem::swap(&mut longest, &mut run);
+                run.clear();
+            }
+            None => run.clear(),
+        }
+    }
+    longest
 }
 
 // Nine pointers, none before the one in front of it, from the table's start to its end: consoles may follow.
 fn find_levels(bytes: &[u8], first: u64, end: u64) -> Option<Vec<u64>> {
-    let words: Vec<u64> = bytes
-        .chunks_exact(POINTER_BYTES)
-        .map(|word| word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word)))
-        .collect();
+    let number = |word: &[u8]| word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
     let inside = |word: &u64| (first..=end).contains(word) && (word - first) % ENTRY_BYTES as u64 == 0;
-    let is_it = |words: &&[u64]| words.iter().all(inside) && words.is_sorted() && words.first() < words.last();
-    words.windows(LEVELS.len() + 1).find(is_it).map(<[u64]>::to_vec)
+    let windows = bytes.windows((LEVELS.len() + 1) * POINTER_BYTES).step_by(POINTER_BYTES);
+    // Almost every window ends at its first word.
+    let mut begun = windows.filter(|window| inside(&number(window)));
+    begun.find_map(|window| {
+        let words: Vec<u64> = window.chunks_exact(POINTER_BYTES).map(number).collect();
+        let is_it = words.iter().all(inside) && words.is_sorted() && words.first() < words.last();
+        is_it.then_some(words)
+    })
 }
 
 #[cfg(test)]

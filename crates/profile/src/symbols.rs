@@ -44,8 +44,13 @@ pub struct SymbolTable<I> {
     symbols: Vec<Symbol>,
     /// Where each begins, padding in front of it and all: a search reads these alone.
     froms: Vec<u64>,
+    /// How many of them lie before each page from the first one's on: a search reads those of one page.
+    pages: Vec<usize>,
     data: FxHashMap<String, u64>,
     starts: FxHashMap<u64, u32>,
+    /// Where the image begins, and where it ends, by the symbols that say so: asked for nearly every block.
+    begins: Option<u64>,
+    ends: Option<u64>,
     lacks_bounds: bool,
     isa: PhantomData<I>,
 }
@@ -140,13 +145,20 @@ impl<I: Isa> SymbolTable<I> {
             });
         }
         let starts = symbols.iter().enumerate().map(|(id, symbol)| (symbol.address, id as u32)).collect();
-        let froms = symbols.iter().map(|symbol| symbol.from).collect();
-        Self { symbols, froms, data, starts, lacks_bounds, isa: PhantomData }
+        let froms: Vec<u64> = symbols.iter().map(|symbol| symbol.from).collect();
+        let pages = by_page(&froms);
+        let first = |names: [&str; 2]| names.into_iter().find_map(|name| data.get(name).copied());
+        let (begins, ends) = (first(["_text", "_stext"]), first(["_end", "_einittext"]));
+        Self { symbols, froms, pages, data, starts, begins, ends, lacks_bounds, isa: PhantomData }
     }
 
     /// The function that holds `address`, with its number. The padding in front of a function belongs to it.
     pub fn containing(&self, address: u64) -> Option<(u32, &Symbol)> {
-        let index = self.froms.partition_point(|from| *from <= address).checked_sub(1)?;
+        let page = (address.checked_sub(*self.froms.first()?)? / PAGE_BYTES) as usize;
+        let before = self.pages.get(page).copied().unwrap_or(0);
+        let until = self.pages.get(page + 1).copied().unwrap_or(self.froms.len());
+        let of_page = self.froms.get(before..until)?;
+        let index = (before + of_page.partition_point(|from| *from <= address)).checked_sub(1)?;
         let symbol = &self.symbols[index];
         (address < symbol.end).then_some((index as u32, symbol))
     }
@@ -186,15 +198,32 @@ impl<I: Isa> SymbolTable<I> {
 
     /// Whether the address lies in the kernel's image. Where the list has no end of it, what counts is the code.
     pub fn in_image(&self, address: u64) -> bool {
-        let first = |names: [&str; 2]| names.into_iter().find_map(|name| self.address(name));
-        let bounds = first(["_text", "_stext"]).zip(first(["_end", "_einittext"]));
-        bounds.is_some_and(|(start, end)| (start..end).contains(&address))
+        self.begins.zip(self.ends).is_some_and(|(start, end)| (start..end).contains(&address))
+    }
+
+    /// Where the kernel's image begins, or where the list has no symbol of that, its code.
+    pub fn begins(&self) -> Option<u64> {
+        self.begins
     }
 
     /// All functions, in order of address.
     pub fn functions(&self) -> &[Symbol] {
         &self.symbols
     }
+}
+
+const PAGE_BYTES: u64 = 4096;
+/// Images are smaller. What claims to be larger is searched as a whole.
+const MOST_PAGES: u64 = 1 << 18;
+
+// Of addresses in order, how many lie before each page; pages begin at the first address.
+fn by_page(addresses: &[u64]) -> Vec<usize> {
+    let (Some(first), Some(last)) = (addresses.first(), addresses.last()) else { return Vec::new() };
+    let pages = (last - first) / PAGE_BYTES + 1;
+    if pages > MOST_PAGES {
+        return Vec::new();
+    }
+    (0..pages).map(|page| addresses.partition_point(|address| (address - first) / PAGE_BYTES < page)).collect()
 }
 
 /// How control passes through a function of a module: entry code is the kernel's own.
@@ -367,6 +396,22 @@ not a line at all
         let alone = "10 T _text\n10 T srso_alias_untrain_ret\n20 T srso_alias_safe_ret\n30 T its_return_thunk\n\
                      40 T preempt_schedule_thunk\n50 T set_return_thunk\n60 T retpoline_module_ok\n70 T _etext\n";
         assert_eq!(thunks(alone), ["srso_alias_untrain_ret", "srso_alias_safe_ret", "its_return_thunk"]);
+    }
+
+    #[test]
+    fn every_address_is_found_however_far_symbols_are_apart() {
+        for distance in [0x10_u64, 0xff8, 0x1000, 0x5_1238, 0x4000_0000_0000] {
+            let at = |number: u64| 0x1_0000 + number * distance;
+            let mut text = format!("{:x} T _text\n{:x} T _etext\n", at(0), at(9));
+            (0..9).for_each(|number| text += &format!("{:x} t f{number}\n", at(number)));
+            let table = SymbolTable::parse(&text);
+            for number in 0..9 {
+                for address in [at(number), at(number) + 1, at(number + 1) - 1] {
+                    assert_eq!(table.containing(address).map(|(id, _)| u64::from(id)), Some(number), "{address:x}");
+                }
+            }
+            assert!(table.containing(at(0) - 1).is_none() && table.containing(at(9)).is_none());
+        }
     }
 
     #[test]
