@@ -18,14 +18,35 @@ const CLOCK_VIRTUAL: c_int = 1;
 // Samples that must agree before a candidate is accepted.
 const AGREEMENTS: u32 = 12;
 
-/// Where QEMU keeps the parts of its counter.
+/// Where QEMU keeps the parts of its counter. Until they are known they are zeros, or a count of one's own.
 #[derive(Clone, Copy)]
 struct Parts {
     icount: *const i64,
-    bias: *const i64,
+    /// The budget, and the extra behind it.
     budget: *const i64,
-    extra: *const i64,
     decrementer: *const u16,
+    /// All bits set where the count is one of the end of the running block, and none where it is one of the running instruction.
+    at_block_end: u64,
+    bias: *const i64,
+}
+
+static ZEROS: [i64; 2] = [0; 2];
+
+impl Parts {
+    const NONE: Self = Self {
+        icount: ZEROS.as_ptr(),
+        budget: ZEROS.as_ptr(),
+        decrementer: ZEROS.as_ptr().cast(),
+        at_block_end: 0,
+        bias: ZEROS.as_ptr(),
+    };
+
+    // What is left of the budget by the other two parts.
+    #[inline]
+    fn left(&self) -> i64 {
+        // SAFETY: the parts were found in QEMU's own structures, which live as long as it does, or are the zeros.
+        unsafe { (*self.budget.add(1)).wrapping_add(i64::from(*self.decrementer)) }
+    }
 }
 
 /// What the search has found so far.
@@ -55,12 +76,15 @@ struct Candidate {
 
 enum Source {
     Searching(Search),
-    Icount(Parts),
-    Counted(*const u64),
+    Icount,
+    Counted,
 }
 
 /// The clock of a recording.
+// What every event needs comes first.
+#[repr(C)]
 pub struct Clock {
+    at: Parts,
     source: Source,
     shift: u8,
     /// The processor whose parts are read.
@@ -77,7 +101,7 @@ impl Clock {
     /// What this QEMU lacks for it.
     pub fn icount(cpu: u32, shift: u8) -> Result<Self, &'static str> {
         let missing = "QEMU's instruction counter is not visible to plugins";
-        let mut clock = Self { number: cpu, ..Self::with(Source::Counted(std::ptr::null()), shift) };
+        let mut clock = Self { number: cpu, ..Self::with(Source::Counted, shift) };
         symbol(c"qemu_get_cpu").ok_or(missing)?;
         let timers = symbol(c"timers_state").ok_or(missing)?.cast_const().cast();
         if clock.raw.is_none() || clock.nanoseconds.is_none() {
@@ -99,15 +123,17 @@ impl Clock {
 
     /// A clock that counts each instruction where QEMU executes it.
     pub fn counted(shift: u8) -> Self {
-        Self::with(Source::Counted(std::ptr::null()), shift)
+        Self::with(Source::Counted, shift)
     }
 
     /// Tells where instructions are counted: a counting clock, or one that searches for QEMU's own counter and goes by this one until it
     /// is found.
     pub fn count_at(&mut self, counter: *const u64) {
-        match &mut self.source {
-            Source::Counted(at) | Source::Searching(Search { counted: at, .. }) => *at = counter,
-            Source::Icount(_) => {}
+        if let Source::Searching(search) = &mut self.source {
+            search.counted = counter;
+        }
+        if !matches!(self.source, Source::Icount) {
+            self.at.icount = counter.cast();
         }
     }
 
@@ -116,20 +142,19 @@ impl Clock {
         let raw = symbol(c"icount_get_raw").map(|address| unsafe { std::mem::transmute::<*mut c_void, _>(address) });
         let nanoseconds =
             symbol(c"qemu_clock_get_ns").map(|address| unsafe { std::mem::transmute::<*mut c_void, _>(address) });
-        Self { source, shift, number: 0, raw, nanoseconds }
+        Self { at: Parts::NONE, source, shift, number: 0, raw, nanoseconds }
     }
 
     /// Another processor goes on: its parts stand at the same places of its object, and those of the one before are at rest.
     /// Whether they are.
     pub fn turn(&mut self, to: u32) -> bool {
         let from = std::mem::replace(&mut self.number, to);
-        let Source::Icount(parts) = &mut self.source else { return true };
+        let (Source::Icount, parts) = (&self.source, &mut self.at) else { return true };
         let Some((from, to)) = firstlight_qemu::cpu(from).zip(firstlight_qemu::cpu(to)) else { return false };
         // SAFETY: as for `block_end`.
-        let rests = unsafe { *parts.budget == *parts.extra + i64::from(*parts.decrementer) };
+        let rests = unsafe { *parts.budget } == parts.left();
         let distance = (to as isize).wrapping_sub(from as isize);
         parts.budget = parts.budget.wrapping_byte_offset(distance);
-        parts.extra = parts.extra.wrapping_byte_offset(distance);
         parts.decrementer = parts.decrementer.wrapping_byte_offset(distance);
         rests
     }
@@ -137,40 +162,26 @@ impl Clock {
     /// Instructions executed up to the end of the running block (or, counted, up to and with the running instruction).
     #[inline]
     pub fn block_end(&self) -> u64 {
-        match &self.source {
-            // SAFETY: the parts were found in QEMU's own structures, which live as long as it does.
-            Source::Icount(parts) => unsafe {
-                let left = *parts.extra + i64::from(*parts.decrementer);
-                (*parts.icount + *parts.budget - left) as u64
-            },
-            Source::Counted(counter) | Source::Searching(Search { counted: counter, .. }) if !counter.is_null() => unsafe {
-                **counter
-            },
-            _ => 0,
-        }
+        // SAFETY: the parts were found in QEMU's own structures, which live as long as it does, or are the zeros, or a counter.
+        let (icount, budget) = unsafe { (*self.at.icount, *self.at.budget) };
+        icount.wrapping_add(budget).wrapping_sub(self.at.left()) as u64
     }
 
     /// Instructions executed when `remaining` of the running block are still to come.
     #[inline]
     pub fn now(&self, remaining: u64) -> u64 {
-        match &self.source {
-            Source::Icount(_) => self.block_end().wrapping_sub(remaining),
-            _ => self.block_end(),
-        }
+        self.block_end().wrapping_sub(remaining & self.at.at_block_end)
     }
 
     /// Nanoseconds the virtual clock ran without instructions; 0 where that cannot be seen.
     pub fn idle_ns(&self) -> u64 {
-        match &self.source {
-            // SAFETY: as above.
-            Source::Icount(parts) => unsafe { (*parts.bias).max(0) as u64 },
-            _ => 0,
-        }
+        // SAFETY: as above.
+        unsafe { (*self.at.bias).max(0) as u64 }
     }
 
     /// Whether instructions are counted one by one.
     pub fn is_counted(&self) -> bool {
-        matches!(self.source, Source::Counted(_))
+        matches!(self.source, Source::Counted)
     }
 
     /// Whether the clock can be read: QEMU's counter was found, or instructions are counted meanwhile.
@@ -207,16 +218,16 @@ impl Clock {
                 let counted = (!search.counted.is_null()).then(|| unsafe { *search.counted });
                 let found = search.narrow(raw, idle);
                 if let Some(parts) = found {
-                    self.source = Source::Icount(parts);
+                    (self.at, self.source) = (parts, Source::Icount);
                 }
                 // Both counters have to say the same at the instant that the one takes over from the other.
                 counted.filter(|_| found.is_some()).map(|counted| counted == raw as u64)
             }
-            Source::Icount(_) => {
+            Source::Icount => {
                 let idle = self.nanoseconds?(CLOCK_VIRTUAL) - (raw << self.shift);
                 Some(self.block_end() == raw as u64 && self.idle_ns() == idle as u64)
             }
-            Source::Counted(_) => None,
+            Source::Counted => None,
         }
     }
 }
@@ -279,10 +290,10 @@ impl Search {
         unsafe {
             Some(Parts {
                 icount: self.timers.add(icount).cast(),
-                bias: self.timers.add(bias).cast(),
                 budget: self.cpu.add(budget).cast(),
-                extra: self.cpu.add(budget + 8).cast(),
                 decrementer: self.cpu.add(decrementer).cast(),
+                at_block_end: u64::MAX,
+                bias: self.timers.add(bias).cast(),
             })
         }
     }

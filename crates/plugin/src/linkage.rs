@@ -2,10 +2,12 @@
 
 use firstlight_isa::Linked;
 use firstlight_profile::tracker::Link;
-use firstlight_qemu::Registers;
+use firstlight_qemu::{Register, Registers};
 
 /// What is known of a processor with a link register.
 #[derive(Debug, Default)]
+// What every event needs comes last: what else it needs follows in the session.
+#[repr(C)]
 pub struct Linkage {
     registers: Option<Registers>,
     /// The task that is left, and the one that comes, while they are switched.
@@ -14,12 +16,17 @@ pub struct Linkage {
     running: Option<u64>,
     /// The first task.
     first: Option<u64>,
+    stack_pointer: Register,
+    link: Register,
 }
 
 impl Linkage {
     /// It is the turn of this processor, after that of another: what was found there is found here, too.
-    pub fn goes_on(&mut self, cpu: u32, other: u32, before: &Self) {
-        self.registers = self.registers.or_else(|| before.registers.and_then(|found| found.on(other, cpu)));
+    pub fn goes_on(&mut self, linked: Option<&Linked>, cpu: u32, other: u32, before: &Self) {
+        let found = self.registers.or_else(|| before.registers.and_then(|found| found.on(other, cpu)));
+        if let Some((linked, registers)) = linked.zip(found) {
+            self.found(linked, registers);
+        }
         self.first = self.first.or(before.first);
     }
 
@@ -57,9 +64,17 @@ impl Linkage {
     /// Looks for the registers, when a block is translated: between two blocks they are up to date. Whether they were found.
     pub fn find(&mut self, cpu: u32, linked: &Linked) -> bool {
         if self.registers.is_none() {
-            self.registers = Registers::find(cpu, linked.registers.read, linked.registers.order);
+            if let Some(registers) = Registers::find(cpu, linked.registers.read, linked.registers.order) {
+                self.found(linked, registers);
+            }
         }
         self.registers.is_some()
+    }
+
+    fn found(&mut self, linked: &Linked, registers: Registers) {
+        self.stack_pointer = registers.register(linked.registers.stack_pointer);
+        self.link = registers.register(linked.link);
+        self.registers = Some(registers);
     }
 
     /// The first argument of the function that is about to be executed.
@@ -68,19 +83,19 @@ impl Linkage {
         self.register(first)
     }
 
-    #[inline]
     fn register(&self, place: usize) -> u64 {
         self.registers.as_ref().map_or(0, |registers| registers.get(place))
     }
 
     /// The registers of the call whose function is about to be executed.
     #[inline]
-    pub fn link(&self, linked: &Linked) -> Link {
-        Link { sp: self.register(linked.registers.stack_pointer), address: self.register(linked.link) }
+    pub fn link(&self) -> Link {
+        Link { sp: self.stack_pointer.get(), address: self.link.get() }
     }
 
+    /// The stack pointer, where a block is about to be executed.
     #[inline]
-    pub fn stack_pointer(&self, linked: &Linked) -> u64 {
-        self.register(linked.registers.stack_pointer)
+    pub fn stack_pointer(&self) -> u64 {
+        self.stack_pointer.get()
     }
 }

@@ -59,7 +59,7 @@ fn entered<I: Isa>(cpu: u32, data: *mut c_void) -> Option<Entry<I>> {
     let session = session::<I>(cpu)?;
     let (function, remaining) = unpack(data);
     let now = session.clock.now(remaining);
-    let link = session.linkage.link(I::LINKED?);
+    let link = session.linkage.link();
     Some((session, function, link, now))
 }
 
@@ -122,20 +122,20 @@ pub extern "C" fn on_link<I: Isa>(cpu: u32, data: *mut c_void) {
 
 /// A block behind a call.
 pub extern "C" fn on_return_site<I: Isa>(cpu: u32, data: *mut c_void) {
-    let (Some(session), Some(linked)) = (session::<I>(cpu), I::LINKED) else { return };
+    let Some(session) = session::<I>(cpu) else { return };
     let data = data as u64;
     let now = session.clock.now(data >> 54);
-    let link = Link { sp: session.linkage.stack_pointer(linked), address: data & 0xffff_ffff };
+    let link = Link { sp: session.linkage.stack_pointer(), address: data & 0xffff_ffff };
     let function = (data >> 32) as u32 & NO_SITE;
     session.tracker.returned_linked(link, if function == NO_SITE { UNKNOWN } else { function }, now);
 }
 
 /// A block behind a call in code without a symbol: the data is as for [`on_return_site`].
 pub extern "C" fn on_nameless_site<I: Isa>(cpu: u32, data: *mut c_void) {
-    let (Some(session), Some(linked)) = (session::<I>(cpu), I::LINKED) else { return };
+    let Some(session) = session::<I>(cpu) else { return };
     let data = data as u64;
     let now = session.clock.now(data >> 54);
-    let link = Link { sp: session.linkage.stack_pointer(linked), address: data & 0xffff_ffff };
+    let link = Link { sp: session.linkage.stack_pointer(), address: data & 0xffff_ffff };
     session.tracker.returned_nameless(link, now);
 }
 
@@ -148,10 +148,10 @@ pub extern "C" fn on_nameless<I: Isa>(cpu: u32, _data: *mut c_void) {
 
 /// A block of kernel code without a symbol.
 pub extern "C" fn on_unknown<I: Isa>(cpu: u32, data: *mut c_void) {
-    let (Some(session), Some(linked)) = (session::<I>(cpu), I::LINKED) else { return };
+    let Some(session) = session::<I>(cpu) else { return };
     let (address, remaining) = unpack_address(data);
     let now = session.clock.now(remaining);
-    let link = session.linkage.link(linked);
+    let link = session.linkage.link();
     session.tracker.unknown_linked(address | UPPER, link, now);
     session.tick(UNKNOWN, now);
 }

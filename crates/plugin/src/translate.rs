@@ -88,8 +88,8 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
 // Code of the kernel's where it lies in memory, which arm64 runs while it changes its page table (`idmap_cpu_replace_ttbr1`): with a stack of
 // the kernel's, as user mode never has. While a block is translated, registers are up to date.
 fn own_code_below<I: Isa>(session: &Session<I>, address: u64) -> Option<u64> {
-    let linked = I::LINKED?;
-    session.low_code(address).filter(|_| I::is_kernel_code(session.linkage.stack_pointer(linked)))
+    I::LINKED?;
+    session.low_code(address).filter(|_| I::is_kernel_code(session.linkage.stack_pointer()))
 }
 
 // Before the kernel has mapped itself. While a block is translated, QEMU says how many instructions were executed.
@@ -357,7 +357,17 @@ fn end<I: Isa>(session: &mut Session<I>, code: &Code, own: Option<(u32, Extent)>
     let function = site.map_or(UNKNOWN, |(function, _)| function);
     let class = site.map_or(Class::Plain, |(_, extent)| extent.class);
     let data = pack(function, 0);
-    match I::flow(bytes, at) {
+    let far = || {
+        let front = session.api.instruction(code.block, last.checked_sub(1)?);
+        let mut buffer = [0; 16];
+        let front = session.api.bytes(front, &mut buffer);
+        I::far_call(front, bytes, at.wrapping_sub(front.len() as u64))
+    };
+    let flow = match I::flow(bytes, at) {
+        Flow::CallIndirect if I::LINKED.is_some() => far().map_or(Flow::CallIndirect, Flow::Call),
+        flow => flow,
+    };
+    match flow {
         // A function that begins at the target sees the call itself.
         Flow::Call(target) if I::LINKED.is_some() && session.symbols.containing(target).is_some() => {}
         Flow::Call(_) | Flow::CallIndirect if I::LINKED.is_some() => {

@@ -73,7 +73,7 @@ impl<I: Isa> Session<I> {
         self.tracker.idle(self.clock.idle_ns(), now);
         self.tracker.turn(cpu, now);
         let mut linkage = self.linkages.remove(&cpu).unwrap_or_default();
-        linkage.goes_on(cpu, self.cpu, &self.linkage);
+        linkage.goes_on(I::LINKED, cpu, self.cpu, &self.linkage);
         self.linkages.insert(self.cpu, std::mem::replace(&mut self.linkage, linkage));
         self.cpu = cpu;
         self.turn_of_memory();

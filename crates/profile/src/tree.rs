@@ -98,13 +98,45 @@ struct Counts {
     self_instructions: u64,
 }
 
-// Children that a node remembers: they fill two cache lines.
-const REMEMBERED: usize = 16;
+// Children in one cache line. A node remembers those of two.
+const IN_LINE: usize = 8;
 
-/// Function and node of the children that a node met last, the latest first; node 0 (the root) stands for none.
+/// No function has this number.
+const NO_FUNCTION: FunctionId = FunctionId::MAX;
+
+/// Function and node of some children of a node, in one cache line; node 0 (the root) stands for none. All functions are compared at
+/// once: a search that ends at the first that is equal ends at another one each time, which the processor guesses wrong.
 #[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
-struct Latest([(FunctionId, NodeId); REMEMBERED]);
+#[repr(C, align(64))]
+struct Line {
+    functions: [FunctionId; IN_LINE],
+    nodes: [NodeId; IN_LINE],
+}
+
+impl Line {
+    const EMPTY: Self = Self { functions: [NO_FUNCTION; IN_LINE], nodes: [ROOT; IN_LINE] };
+
+    #[inline]
+    fn node(&self, function: FunctionId) -> Option<NodeId> {
+        let hits = self.functions.map(|known| u8::from(known == function));
+        self.nodes.get((u64::from_le_bytes(hits).trailing_zeros() / u8::BITS) as usize).copied()
+    }
+
+    /// Puts a child in front, and returns the last one.
+    fn put(&mut self, (function, node): (FunctionId, NodeId)) -> (FunctionId, NodeId) {
+        self.functions.rotate_right(1);
+        self.nodes.rotate_right(1);
+        (std::mem::replace(&mut self.functions[0], function), std::mem::replace(&mut self.nodes[0], node))
+    }
+}
+
+/// The children that a node met last, the latest first.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+struct Latest {
+    first: Line,
+    second: Line,
+}
 
 // A boot to a login prompt has a third of a million contexts.
 const EXPECTED_NODES: usize = 1 << 19;
@@ -113,7 +145,7 @@ const EXPECTED_NODES: usize = 1 << 19;
 const BLOCK: usize = 64;
 
 const UNTOUCHED: Counts = Counts { calls: 0, self_instructions: 0 };
-const CHILDLESS: Latest = Latest([(0, ROOT); REMEMBERED]);
+const CHILDLESS: Latest = Latest { first: Line::EMPTY, second: Line::EMPTY };
 
 /// A tree that grows while a boot is followed.
 ///
@@ -126,14 +158,17 @@ const CHILDLESS: Latest = Latest([(0, ROOT); REMEMBERED]);
 /// assert_eq!(tree.node(a).self_instructions, 10);
 /// ```
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct CallTree {
     counts: Vec<Counts>,
     latest: Vec<Latest>,
-    places: Vec<(NodeId, FunctionId, Kind)>,
-    // The children that their parents have forgotten.
-    others: FxHashMap<(NodeId, FunctionId), NodeId>,
     // Of every block of nodes, whether one of them changed since [`Self::settle`].
     changed: Vec<bool>,
+    places: Vec<(NodeId, FunctionId, Kind)>,
+    // The same since [`Self::begin_phase`], as far as it was settled.
+    settled: Vec<bool>,
+    // The children that their parents have forgotten.
+    others: FxHashMap<(NodeId, FunctionId), NodeId>,
 }
 
 impl CallTree {
@@ -146,6 +181,7 @@ impl CallTree {
             places: Vec::with_capacity(EXPECTED_NODES),
             others: FxHashMap::default(),
             changed: Vec::with_capacity(EXPECTED_NODES / BLOCK),
+            settled: Vec::new(),
         };
         tree.changed.push(true);
         tree.counts.push(Counts { calls: 1, ..UNTOUCHED });
@@ -157,24 +193,24 @@ impl CallTree {
     /// The child of `parent` for `function`, made when it is not there yet.
     #[inline]
     pub fn child(&mut self, parent: NodeId, function: FunctionId, kind: Kind) -> NodeId {
-        for (known, node) in &self.latest[parent as usize].0 {
-            if *known == function && *node != ROOT {
-                return *node;
-            }
+        match self.latest[parent as usize].first.node(function) {
+            Some(node) => node,
+            None => self.find_child(parent, function, kind),
         }
-        self.find_child(parent, function, kind)
     }
 
     // A node that remembers fewer children than it can has no others.
-    #[cold]
+    #[inline(never)]
     fn find_child(&mut self, parent: NodeId, function: FunctionId, kind: Kind) -> NodeId {
-        let (_, oldest) = self.latest[parent as usize].0[REMEMBERED - 1];
+        let second = &self.latest[parent as usize].second;
+        if let Some(node) = second.node(function) {
+            return node;
+        }
+        let oldest = second.nodes[IN_LINE - 1];
         let known = if oldest == ROOT { None } else { self.others.get(&(parent, function)).copied() };
         let node = known.unwrap_or_else(|| self.add(parent, function, kind));
-        let remembered = &mut self.latest[parent as usize].0;
-        let (forgotten, was) = remembered[REMEMBERED - 1];
-        remembered.rotate_right(1);
-        remembered[0] = (function, node);
+        let latest = &mut self.latest[parent as usize];
+        let (forgotten, was) = latest.second.put(latest.first.put((function, node)));
         if was != ROOT {
             self.others.insert((parent, forgotten), was);
         }
@@ -229,11 +265,29 @@ impl CallTree {
             let Counts { calls, self_instructions } = self.counts[node];
             before[node] = (calls, self_instructions);
         }
-        self.changed.fill(false);
+        self.settled.resize(self.changed.len(), false);
+        for (settled, changed) in self.settled.iter_mut().zip(&mut self.changed) {
+            *settled |= std::mem::take(changed);
+        }
+    }
+
+    /// The nodes of which some changed since [`Self::begin_phase`], by number.
+    pub(crate) fn changed_in_phase(&self) -> impl Iterator<Item = usize> + '_ {
+        let settled = self.settled.iter().copied().chain(std::iter::repeat(false));
+        self.nodes_of(self.changed.iter().zip(settled).map(|(changed, settled)| *changed || settled))
+    }
+
+    /// A phase begins here.
+    pub(crate) fn begin_phase(&mut self) {
+        self.settled.fill(false);
     }
 
     fn changed_nodes(&self) -> impl Iterator<Item = usize> + '_ {
-        let blocks = self.changed.iter().enumerate().filter(|(_, changed)| **changed);
+        self.nodes_of(self.changed.iter().copied())
+    }
+
+    fn nodes_of<'t>(&'t self, blocks: impl Iterator<Item = bool> + 't) -> impl Iterator<Item = usize> + 't {
+        let blocks = blocks.enumerate().filter(|(_, changed)| *changed);
         blocks.flat_map(|(block, _)| block * BLOCK..((block + 1) * BLOCK).min(self.counts.len()))
     }
 
@@ -285,7 +339,7 @@ mod tests {
     fn a_node_finds_each_of_its_children_again_however_many_they_are() {
         let mut tree = CallTree::new(0);
         let parent = tree.child(ROOT, 1, Kind::Function);
-        let functions = 2..2 + 5 * REMEMBERED as FunctionId;
+        let functions = 2..2 + 10 * IN_LINE as FunctionId;
         let made: Vec<NodeId> = functions.clone().map(|each| tree.child(parent, each, Kind::Function)).collect();
         assert_eq!(tree.len(), 2 + made.len());
         for _ in 0..3 {

@@ -17,7 +17,7 @@ pub use counters::Counters;
 pub use files::{config, read, FileError};
 pub use interface::{Block, Instruction, Interface, OnExecution, OnExit, OnTranslation, NO_REGISTERS};
 pub use memory::{cpu, Memory, PhysicalMemory, Translation};
-pub use registers::{words, Registers};
+pub use registers::{words, Register, Registers};
 pub use turns::Turns;
 
 use std::ffi::{c_char, c_int, c_void, CStr};

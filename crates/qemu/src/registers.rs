@@ -85,10 +85,37 @@ impl Registers {
     /// A register, by its place in the array; to be asked at the first instruction of a block.
     #[inline]
     pub fn get(&self, place: usize) -> u64 {
-        if place >= self.number {
-            return 0;
+        self.register(place).get()
+    }
+
+    /// Where one register stands, by its place in the array.
+    #[inline]
+    pub fn register(&self, place: usize) -> Register {
+        match place < self.number {
+            // SAFETY: the place lies within the array.
+            true => Register(unsafe { self.array.add(place) }),
+            false => Register::default(),
         }
-        // SAFETY: the place lies within the array, which lives as long as QEMU does.
-        unsafe { *self.array.add(place) }
+    }
+}
+
+static ZERO: u64 = 0;
+
+/// One register of a processor, which is zero where it was not found.
+#[derive(Debug, Clone, Copy)]
+pub struct Register(*const u64);
+
+impl Default for Register {
+    fn default() -> Self {
+        Self(&raw const ZERO)
+    }
+}
+
+impl Register {
+    /// Its value; to be asked at the first instruction of a block.
+    #[inline]
+    pub fn get(self) -> u64 {
+        // SAFETY: it points into the array, which lives as long as QEMU does, or to the zero.
+        unsafe { *self.0 }
     }
 }

@@ -153,7 +153,9 @@ impl<I: Isa> Tracker<I> {
 
     fn returned_elsewhere(&mut self, key: Key, site: FunctionId, now: u64) {
         let Some(top) = self.current.stack.frames.last().copied() else { return };
-        if let Some(index) = self.current.stack.holding(key) {
+        // Calls nest downwards: on one stack no frame below the one on top has a smaller stack pointer. This is a jump inside a function.
+        let is_above = top.sp > key.sp && on_one_stack::<I>(top.sp, key.sp);
+        if let Some(index) = (!is_above).then(|| self.current.stack.holding(key)).flatten() {
             self.counts.returns += 1;
             let above: Vec<Frame> = self.current.stack.frames.iter().skip(index + 1).copied().collect();
             self.counts.unwinds += u64::from(!above.is_empty());

@@ -18,7 +18,7 @@ impl<I: Isa> Tracker<I> {
         let at = self.timeline.instant(now);
         // What was entered in a phase without length belongs to the next one.
         if self.timeline.marks.last().is_none_or(|last| last.at != at) {
-            self.timeline.close_phase(&self.tree);
+            self.timeline.close_phase(&mut self.tree);
             self.cut(now);
         }
         let (mark, source, detail) = (mark.to_owned(), source.name().to_owned(), detail.to_owned());

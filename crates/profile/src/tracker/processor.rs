@@ -6,21 +6,25 @@ use crate::tree::{FunctionId, NodeId};
 
 /// The state of a processor: of the one whose turn it is, or of one that waits for its turn.
 #[derive(Debug)]
+// What every event needs comes first.
+#[repr(C)]
 pub(super) struct Processor {
-    pub stack: Stack,
     /// The context that runs.
     pub node: NodeId,
-    /// A call whose function has not been entered yet: where its return address stands.
-    pub pending: Option<u64>,
     pub in_user: bool,
+    /// A new task has been switched to, and has entered no function yet.
+    pub first_of_task: bool,
     /// In a stub that leads to an entry: its instructions belong to the entry.
     pub in_stub: bool,
     /// In `__switch_to_asm`, before it took the new stack.
     pub switching: bool,
+    /// A call whose function has not been entered yet: where its return address stands.
+    pub pending: Option<u64>,
+    /// A thunk has replaced its own return address: the next return is its jump.
+    pub redirected: Option<Redirect>,
+    pub stack: Stack,
     /// When it took that stack.
     pub stack_taken: Option<u64>,
-    /// A new task has been switched to, and has entered no function yet.
-    pub first_of_task: bool,
     pub last_return: u64,
     /// Where that return read its address, if it ended a frame.
     pub returned_from: Option<u64>,
@@ -28,8 +32,6 @@ pub(super) struct Processor {
     pub last_left: u64,
     /// How many frames there were when an exception handler had a function entered as if it had been called.
     pub emulated: Option<usize>,
-    /// A thunk has replaced its own return address: the next return is its jump.
-    pub redirected: Option<Redirect>,
     /// The function whose padding was executed last, and led to its entry.
     pub padded: Option<FunctionId>,
     /// While it waits: when its task began to change its name, where the new one is not read yet.

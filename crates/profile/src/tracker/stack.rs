@@ -54,6 +54,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    #[inline]
     pub fn new(key: Key, node: NodeId, function: FunctionId, role: Role) -> Self {
         Self { sp: key.sp, link: key.link, node, function, role }
     }
@@ -85,7 +86,9 @@ pub(super) struct Interrupted {
 
 /// One task's frames, and what belongs to them.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(super) struct Stack {
+    /// First, as every event needs them.
     pub frames: Vec<Frame>,
     /// One for each frame of role [`Role::Entry`], in the same order.
     pub interrupted: Vec<Interrupted>,

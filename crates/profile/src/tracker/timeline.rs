@@ -243,10 +243,11 @@ impl Timeline {
     }
 
     /// Adds what every node did since the last call to the rows of the current phase.
-    pub fn close_phase(&mut self, tree: &CallTree) {
+    pub fn close_phase(&mut self, tree: &mut CallTree) {
         let mark = self.mark();
         self.before.resize(tree.len(), (0, 0));
-        for (node, (row, before)) in tree.nodes().zip(self.before.iter_mut()).enumerate() {
+        for node in tree.changed_in_phase() {
+            let (row, before) = (tree.node(node as u32), &mut self.before[node]);
             let calls = row.calls - before.0;
             let self_instructions = row.self_instructions - before.1;
             if calls > 0 || self_instructions > 0 {
@@ -254,6 +255,7 @@ impl Timeline {
                 *before = (row.calls, row.self_instructions);
             }
         }
+        tree.begin_phase();
     }
 
     pub fn snapshot<'t>(
