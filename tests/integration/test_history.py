@@ -273,6 +273,18 @@ def test_a_step_in_noise_is_found_where_it_is(place: int) -> None:
     assert hits >= 18
 
 
+def test_slow_boots_in_a_row_are_no_step_of_a_series_in_which_boots_stray() -> None:
+    noise = np.random.default_rng(5).normal(0, 0.003, 90)
+
+    def found(slow: list[int]) -> list[str]:
+        levels = [round(1e9 * (1.04 + at / 5000 if at in slow else 1.0) * np.exp(noise[at])) for at in range(90)]
+        return [each.status for each in regressions(change_points([[level] for level in levels], exact=False))]
+
+    assert found([88, 89]) == ["lasts"]
+    assert found([12, 40, 88, 89]) == ["not confirmed"]
+    assert found([12, 40, 86, 87, 88, 89]) == ["lasts"]
+
+
 def test_few_boots_leave_a_change_open() -> None:
     series = [[1_000_000 + at * 10] for at in range(4)] + [[1_100_000 + at * 10] for at in range(4)]
     (only,) = change_points(series, exact=False)

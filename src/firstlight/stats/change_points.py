@@ -179,8 +179,40 @@ def _step(
         if confirmed is False:
             return None
         status = "lasts" if confirmed else "not confirmed"
+        straying = _straying(logs, edges, number, fence)
+        if confirmed and straying is not None:
+            status, text = "not confirmed", f"{text}; {straying}"
     relative = after / before - 1 if before else math.inf
     return ChangePoint(place, before, after, relative, status, size_of(relative, fence), end - place, text)
+
+
+def _straying(logs: Floats, edges: Sequence[int], number: int, fence: float) -> str | None:
+    """Why a level may be boots that stray from the one before, as others of the series do; none where it is not.
+
+    The place of a step is chosen, so that boots which stray anywhere in a row would be one. With a share of k / n straying
+    points, m of them follow each other at one of n places with a probability of at most n (k / n)^m.
+
+    :param edges: of all levels; the step begins level *number*.
+
+    >>> logs = np.zeros(62)
+    >>> logs[[7, 31]], logs[50:] = 0.06, 0.05
+    >>> _straying(logs[:52], [0, 50, 52], 1, 0.02)
+    '2 of 50 other points stray as far: more points are needed to confirm it'
+    >>> _straying(logs[:54], [0, 50, 54], 1, 0.02) is _straying(logs[40:52], [0, 10, 12], 1, 0.02) is None
+    True
+    """
+    first, place, end = edges[number - 1 : number + 2]
+    level = float(np.median(logs[first:place]))
+    sign = 1.0 if float(np.median(logs[place:end])) > level else -1.0
+    strays = 0
+    for begin, over in itertools.pairwise(edges):
+        # So few points are no level of their own.
+        base = level if over - begin < 2 * LASTING else float(np.median(logs[begin:over]))
+        strays += 0 if begin == place else int(np.count_nonzero(sign * (logs[begin:over] - base) > fence))
+    others = logs.size - (end - place)
+    if not strays or others * (strays / others) ** (end - place) < _CONFIRMED:
+        return None
+    return f"{strays} of {others} other points stray as far: more points are needed to confirm it"
 
 
 def _test(before: Sequence[Sequence[int]], after: Sequence[Sequence[int]]) -> tuple[bool | None, str]:
