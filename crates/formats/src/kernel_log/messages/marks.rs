@@ -1,9 +1,10 @@
 //! Marks and facts from the kernel's messages.
 
 use super::hardware::hardware;
+use super::programs::is_of_userspace;
 use super::startup::stages;
 use crate::evidence::{Evidence, Instant, Mark, Name, Stamp};
-use crate::kernel_log::bytes::{is_of_program, number, split, text};
+use crate::kernel_log::bytes::{number, split, text};
 use memchr::{memchr, memmem};
 
 /// A mark's detail is the message, up to here.
@@ -83,7 +84,13 @@ impl Marks {
             Some(b'F') if starts(b"Freeing unused kernel") || starts(b"Freeing init memory: ") => Mark::FreeInitMemory,
             Some(b'f') if starts(b"firstlight: ready") => Mark::Ready,
             Some(b'W') if starts(b"Write protecting the") => Mark::WriteProtect,
-            Some(b'R') if starts(b"Run ") && memmem::find(line, b" as init process").is_some() => Mark::UserStart,
+            Some(b'R') if starts(b"Run ") && memmem::find(line, b" as init process").is_some() => {
+                if FALLBACKS.iter().any(|program| line[4..].starts_with(program)) {
+                    // The program that it ran before is missing.
+                    self.no_program(evidence);
+                }
+                Mark::UserStart
+            }
             _ => {
                 if !self.facts.contains(&"system.architecture") {
                     if let Some(architecture) = of_architecture(line) {
@@ -113,16 +120,24 @@ impl Marks {
 
     /// A line after the kernel has freed its init memory: of this work, or a sign of userspace.
     fn after_freeing(&mut self, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) {
+        if is_without_program(line) {
+            self.freed_ns = None;
+            self.no_program(evidence);
+        }
         if self.freed_ns.is_none() || self.given.contains(&Mark::UserStart) {
             return;
         }
         if is_work(line) {
             self.freed_ns = stamp.time_ns.max(self.freed_ns);
-        } else if line.starts_with(b"Kernel panic - not syncing: ") && memmem::find(line, b"init found").is_some() {
-            self.freed_ns = None;
         } else {
             self.program(line, evidence);
         }
+    }
+
+    /// Takes back that a program ran.
+    fn no_program(&mut self, evidence: &mut Evidence) {
+        self.given.retain(|mark| *mark != Mark::UserStart);
+        evidence.marks.retain(|mark| mark.mark != Mark::UserStart);
     }
 
     /// A line of a program, if it is one. Kernels before 4.15 do not print that they run the first program: it runs as soon as
@@ -229,6 +244,17 @@ fn of_architecture(line: &[u8]) -> Option<&'static str> {
     ARCHITECTURES.iter().find(|(words, _)| line.starts_with(words)).map(|(_, name)| *name)
 }
 
+/// What the kernel runs where the program that it ran before is missing, and what it runs first without an initramfs.
+///
+/// Source: <https://elixir.bootlin.com/linux/v6.12/source/init/main.c>, `kernel_init`.
+const FALLBACKS: [&[u8]; 4] = [b"/sbin/init ", b"/etc/init ", b"/bin/init ", b"/bin/sh "];
+
+/// Whether the kernel gives up because it has no program to run.
+fn is_without_program(line: &[u8]) -> bool {
+    let Some(why) = line.strip_prefix(b"Kernel panic - not syncing: ") else { return false };
+    why.starts_with(b"Requested init ") || memmem::find(why, b"init found").is_some()
+}
+
 /// What the kernel says between freeing its init memory and running the first program.
 const WORK: [&[u8]; 8] = [
     b"Freeing ",
@@ -243,33 +269,4 @@ const WORK: [&[u8]; 8] = [
 
 fn is_work(line: &[u8]) -> bool {
     WORK.iter().any(|words| line.starts_with(words))
-}
-
-/// How the first programs of Linux systems begin their lines.
-const PROGRAMS: [&[u8]; 19] = [
-    b"procd: ",
-    b"init: ",
-    b"init started: ",
-    b"ueventd: ",
-    b"kmodloader: ",
-    b"mount_root: ",
-    b"preinit: ",
-    b"urandom-seed: ",
-    b"INIT: version ",
-    b"BusyBox v",
-    b"systemd[1]: ",
-    b"systemd-journald",
-    b"udevd",
-    b"dracut: ",
-    b"upstart",
-    b"Welcome to ",
-    b"[  OK  ] ",
-    b"Starting syslogd",
-    b"Please press Enter to activate this console",
-];
-
-/// Whether only a program prints such a line: `name[pid]: `, or the words of a known first program.
-fn is_of_userspace(line: &[u8]) -> bool {
-    let line = line.trim_ascii_start();
-    PROGRAMS.iter().any(|words| line.starts_with(words)) || is_of_program(line)
 }

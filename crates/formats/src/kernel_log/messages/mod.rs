@@ -11,6 +11,7 @@ mod marks;
 mod old_initcalls;
 mod pairs;
 mod probes;
+pub mod programs;
 mod rows;
 mod startup;
 mod steps;
