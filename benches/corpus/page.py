@@ -53,7 +53,10 @@ def _figures(what: str, tallies: Mapping[str, Tally]) -> str:
 
 
 def _mean(tally: Tally | None) -> str:
-    return "" if tally is None else _percent(fmean(tally.shares().values()))
+    """Of what the importer does right: how much a record shows of userspace is the record's own."""
+    if tally is None:
+        return ""
+    return _percent(fmean(share for figure, share in tally.shares().items() if figure != Figure.USERSPACE_SURE))
 
 
 def _percent(share: float) -> str:

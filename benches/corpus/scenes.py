@@ -31,14 +31,24 @@ _LOADER = (
     "Starting kernel ...",
     "",
 )
+#: What the kernel prints last before userspace.
+_LAST_STEPS = ("Freeing unused kernel", "Run /")
 _SERVICES = ("syslogd", "klogd", "mdev", "network", "dropbear", "crond")
 
 
 def events_of(truth: Truth) -> list[Event]:
-    """Everything that the console showed, in order; what has no stamp is as late as the message before it."""
+    """Everything that the console showed, in order; what has no stamp is as late as the message before it.
+
+    What programs print is no earlier than the first instruction of userspace.
+    """
+    stamps = [(number, one.stamp_us) for number, one in enumerate(truth.messages) if one.stamp_us is not None]
+    user = max((number for number, stamp_us in stamps if stamp_us <= truth.user_us), default=-1) + 1
     events, last = [], 0
     for number, message in enumerate(truth.messages):
-        last = last if message.stamp_us is None else message.stamp_us
+        if message.stamp_us is not None:
+            last = message.stamp_us
+        elif number >= user:
+            last = max(last, truth.user_us)
         events.append(Event(message.text, message.stamp_us, last, number, is_kernel=message.stamp_us is not None))
     return events
 
@@ -58,10 +68,11 @@ def _loader(events: Sequence[Event], chance: Random) -> list[Event]:
 
 
 def _in_userspace(events: Sequence[Event], lines: Sequence[Event]) -> list[Event]:
-    """Lines spread over what follows the kernel's last message before userspace."""
-    first = next((n for n, one in enumerate(events) if one.text.startswith("Run /")), None)
-    at = len(events) - 5 if first is None else first + 1
-    return [*events[:at], *(replace(line, host_us=events[at - 1].host_us) for line in lines), *events[at:]]
+    """Lines in front of the first one of a program, or else after everything."""
+    kernel = max((n for n, one in enumerate(events) if one.text.startswith(_LAST_STEPS)), default=-1)
+    at = next((n for n, one in enumerate(events) if n > kernel and not one.is_kernel), len(events))
+    host_us = events[at].host_us if at < len(events) else events[-1].host_us
+    return [*events[:at], *(replace(line, host_us=host_us) for line in lines), *events[at:]]
 
 
 def _userspace_lines(events: Sequence[Event], chance: Random) -> list[Event]:

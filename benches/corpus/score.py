@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from statistics import median_low
+
+import polars as pl
 
 import firstlight
 from corpus.cases import Case
@@ -81,6 +84,7 @@ def _compare(boot: Boot, shown: _Shown, tally: Tally) -> None:
     tally.count(Figure.MARKS, _marks(boot, shown, shift_ns))
     tally.count(Figure.USERSPACE, [_userspace(boot, shown, shift_ns)])
     tally.count(Figure.USERSPACE_KNOWN, _userspace_known(boot, shown))
+    tally.count(Figure.USERSPACE_SURE, _userspace_sure(boot, shown))
     tally.count(Figure.GAPS, _gaps(boot, shown))
     tally.count(Figure.LENGTH, _length(boot, shown))
 
@@ -186,22 +190,46 @@ def _marks(boot: Boot, shown: _Shown, shift_ns: int) -> Iterator[tuple[bool, str
 
 
 def _userspace(boot: Boot, shown: _Shown, shift_ns: int) -> tuple[bool, str]:
-    """Right within 1 %, or unknown: no mark of it, and no phase of the kernel reaches beyond it."""
+    """Right within 1 %, within the stated bounds, or unknown: no mark, and no phase of the kernel beyond it."""
     user_ns = shown.truth.user_us * 1000
-    marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
-    said = next((marks[mark] for mark in _USER_MARKS if mark in marks), None)
+    said = _user_mark(boot)
     if said is not None:
-        off = (said - shift_ns - user_ns) / user_ns
-        return abs(off) <= 0.01, f"begins {off:+.1%} off"
+        begins, sure, by_ns = said
+        off = (begins - shift_ns - user_ns) / user_ns
+        step_ns = 2000 * (shown.step_us or 1)
+        if sure:
+            return abs(off) <= 0.01, f"begins {off:+.1%} off"
+        late = by_ns is not None and by_ns - shift_ns < user_ns - step_ns
+        words = f"is bounded {off:+.1%} off, by {by_ns}"
+        return begins - shift_ns <= user_ns + step_ns and not late, words
     for phase, end_ns in boot.phases().select("phase", "end_ns").iter_rows():
         if phase in _KERNEL_PHASES and end_ns is not None and end_ns - shift_ns > 1.01 * user_ns:
             return False, f"`{phase}` lasts {(end_ns - shift_ns) / user_ns - 1:.1%} beyond it"
     return True, ""
 
 
+def _user_mark(boot: Boot) -> tuple[int, bool, int | None] | None:
+    """When userspace began, whether the import is sure of it, and by when it began, if anything bounds it."""
+    marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
+    at = next((marks[mark] for mark in _USER_MARKS if mark in marks), None)
+    if at is None:
+        return None
+    phases = boot.spans().filter((pl.col("kind") == "phase") & (pl.col("start_ns") == at))
+    for grade, attributes in phases.select("grade", "attributes").iter_rows():
+        by_ns = json.loads(attributes or "{}").get("began_by_ns")
+        return at, grade != Grade.BOUNDED, None if by_ns is None else int(by_ns)
+    return at, True, None
+
+
 def _userspace_known(boot: Boot, shown: _Shown) -> Iterator[tuple[bool, str]]:
     if _first(shown.truth, shown.messages, "Run /") is not None:
         yield not set(_USER_MARKS).isdisjoint(boot.marks()["mark"].to_list()), "its line is there, its mark is not"
+
+
+def _userspace_sure(boot: Boot, shown: _Shown) -> Iterator[tuple[bool, str]]:
+    if _first(shown.truth, shown.messages, "Run /") is not None:
+        said = _user_mark(boot)
+        yield said is not None and said[1], "no line shows it to 1 %"
 
 
 def _length(boot: Boot, shown: _Shown) -> Iterator[tuple[bool, str]]:

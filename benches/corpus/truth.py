@@ -86,7 +86,7 @@ def of_boot(boot: Boot, name: str) -> Truth:
     )
     marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
     times_ns: list[int] = boot.log().filter(boot.log()["source"] == "console").sort("line")["time_ns"].to_list()
-    user_us = _on_stamps(messages, times_ns, marks["user_start"])
+    user_us = _user_us(messages, times_ns, marks)
     initcalls, doubted = _initcalls(messages, times_ns, boot)
     if not initcalls:
         raise ValueError("the boot has no initcalls that were timed by a profile")
@@ -134,6 +134,18 @@ def _is_sound(call: Initcall, times_ns: list[int]) -> bool:
     """Whether the console's exact times of both messages leave room for the duration and little more."""
     beyond_ns = times_ns[call.returned] - times_ns[call.calling] - call.duration_ns
     return 0 <= beyond_ns <= max(_PRINTING_NS, call.duration_ns // 20)
+
+
+def _user_us(messages: tuple[Message, ...], times_ns: list[int], marks: dict[str, int]) -> int:
+    """The first instruction of userspace on the clock of the stamps.
+
+    Counted from the message that the kernel prints first in `run_init_process`, where the recording has the call: the
+    console of a kernel that prints by a thread is late. Otherwise from the last message before the instant.
+    """
+    stamp_us = next((one.stamp_us for one in reversed(messages) if one.text.startswith("Run /")), None)
+    if stamp_us is None or "run_init" not in marks:
+        return _on_stamps(messages, times_ns, marks["user_start"])
+    return stamp_us + (marks["user_start"] - marks["run_init"]) // 1000
 
 
 def _on_stamps(messages: tuple[Message, ...], times_ns: list[int], instant_ns: int) -> int:

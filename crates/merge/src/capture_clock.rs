@@ -48,6 +48,7 @@ pub fn capture_start(pieces: &[AlignedRecord<'_>], marks: &[BootMark]) -> Option
             source: piece.file.to_owned(),
             detail: "the first line that was received".to_owned(),
             doubted: piece.doubted.host,
+            by_ns: None,
         })
     })
 }

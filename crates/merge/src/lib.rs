@@ -12,6 +12,7 @@ mod completeness;
 mod contradictions;
 pub mod doubt;
 pub mod events;
+mod first_program;
 pub mod fit;
 pub mod grades;
 mod initcall_events;

@@ -5,6 +5,7 @@ use crate::boot_marks::boot_marks;
 use crate::calls::{chosen, write_calls};
 use crate::completeness::Completeness;
 use crate::contradictions::ordered;
+use crate::first_program::bracket;
 use crate::joined_files::joined;
 use crate::journal_texts::received;
 use crate::matching::rows;
@@ -76,6 +77,7 @@ pub fn merge_any(
     for fit in summaries.iter_mut().filter_map(|source| source.fit.as_mut()) {
         fit.line = fit.line.shifted(origin.saturating_neg());
     }
+    bracket(&pieces, &all_rows, &found.known, &mut all_marks);
     let phases = phases(&all_marks);
     let parents = parents(&all_rows, &phases);
     write_marks(&all_marks, &found.own, bundle)?;

@@ -28,6 +28,12 @@ pub struct Phase {
     pub inferred: bool,
     /// The begin or the end is of a clock that cannot be right.
     pub doubted: bool,
+    /// It began by then, where the begin is inferred.
+    pub began_by_ns: Option<i64>,
+    /// It ended by then, where the end is inferred.
+    pub ended_by_ns: Option<i64>,
+    /// Nothing shows by when an inferred begin or end was reached.
+    pub open: bool,
 }
 
 /// Whether a mark divides a boot into phases; others stand within one.
@@ -216,6 +222,8 @@ pub fn phases(marks: &[BootMark]) -> Vec<Phase> {
             before.end_ns = mark.time_ns;
             before.inferred |= mark.is_inferred();
             before.doubted |= mark.doubted;
+            before.ended_by_ns = mark.by_ns;
+            before.open |= mark.is_open();
             if before.start_ns == mark.time_ns {
                 phases.pop();
             }
@@ -228,12 +236,16 @@ pub fn phases(marks: &[BootMark]) -> Vec<Phase> {
             source: mark.source.clone(),
             inferred,
             doubted: mark.doubted,
+            began_by_ns: mark.by_ns,
+            ended_by_ns: None,
+            open: mark.is_open(),
         });
     }
     if let Some(phase) = phases.last_mut() {
         // A kernel that is not known to have ended did at some time before its record does.
-        let open = phase.name == schema::Phase::Kernel.name() && last.mark == Mark::RecordEnd;
-        phase.inferred |= last.is_inferred() || open;
+        let unknown = phase.name == schema::Phase::Kernel.name() && last.mark == Mark::RecordEnd;
+        phase.inferred |= last.is_inferred() || unknown;
+        phase.open |= last.is_open() || unknown;
         phase.doubted |= last.doubted;
     }
     phases.retain(|phase| phase.start_ns < phase.end_ns);

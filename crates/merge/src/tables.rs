@@ -141,8 +141,19 @@ fn phase_arrays(phases: &[Phase]) -> Vec<ArrayRef> {
         text(&|phase| Some(phase_grade(phase).0.name().to_owned())),
         text(&|phase| phase_grade(phase).1.map(Name::from).map(Name::into_owned)),
         text(&|phase| Some(phase.source.clone())),
-        text(&|_| None),
+        text(&bracket),
     ]
+}
+
+/// By when a phase had begun and ended where a mark is inferred, and how far its length may be off, as far as anything shows this.
+fn bracket(phase: &Phase) -> Option<String> {
+    let (began, ended) = (phase.began_by_ns, phase.ended_by_ns);
+    let later = |by: Option<i64>, from: i64| by.map_or(0, |by| by.saturating_sub(from));
+    let unsure = later(began, phase.start_ns).saturating_add(later(ended, phase.end_ns));
+    let unsure = (phase.inferred && !phase.open).then_some(unsure);
+    let known = [("began_by_ns", began), ("ended_by_ns", ended), ("unsure_ns", unsure)];
+    let texts = known.map(|(key, ns)| (key, ns.map(|ns| ns.to_string())));
+    object(texts.iter().filter_map(|(key, text)| Some((*key, text.as_deref()?))).collect())
 }
 
 fn phase_grade(phase: &Phase) -> (Grade, Option<ReasonCode>) {

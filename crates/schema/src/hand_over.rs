@@ -4,6 +4,8 @@ use crate::vocabulary::{Mark, Phase};
 
 /// What the kernel prints before it runs an initramfs.
 const RUNS_INITRAMFS: &str = "Run /init ";
+/// So begins the detail of a mark that is inferred.
+const INFERRED: &str = "inferred: ";
 /// The phase of all of userspace before a manager of units reported itself, in schema 1 and 2.
 const OLD_USERSPACE: &str = "user_land";
 
@@ -32,7 +34,8 @@ impl HandOver {
         for (mark, detail) in marks {
             over.initramfs |= matches!(mark, Mark::SwitchRoot | Mark::InitramfsStart);
             over.root_told |= mark == Mark::UserspaceStart;
-            runs_initramfs |= mark == Mark::UserStart && detail.starts_with(RUNS_INITRAMFS);
+            runs_initramfs |=
+                mark == Mark::UserStart && detail.trim_start_matches(INFERRED).starts_with(RUNS_INITRAMFS);
             manager |= matches!(mark, Mark::SystemdStart | Mark::UserspaceStart);
         }
         over.initramfs |= runs_initramfs && manager;

@@ -14,10 +14,12 @@ from firstlight.bundle.digests import check_digest
 from firstlight.bundle.folding import SHARED_NAME, Folding
 from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.older import phase_among
+from firstlight.bundle.phase_bounds import unsure_ns
 from firstlight.bundle.slices import Interval, interval_calls, snapped
 from firstlight.bundle.sums import SUMMED, check_sums
 from firstlight.bundle.tables import read_table
 from firstlight.errors import BundleError, UsageError
+from firstlight.schema.spans import Grade
 from firstlight.suggest import unknown_name
 
 _LARGEST_KEPT = 1 << 30
@@ -121,8 +123,10 @@ class Boot:
     def phases(self) -> pl.DataFrame:
         """The phases in order; they partition the boot.
 
-        Columns: `phase`, `start_ns`, `end_ns`, `duration_ns`, `instructions`, `idle_ns`, `ended`. A phase that the boot
-        never left ends at the freeze, and has what the others leave of the totals: `ended` is false.
+        Columns: `phase`, `start_ns`, `end_ns`, `duration_ns`, `instructions`, `idle_ns`, `ended`, `grade`, `reason`,
+        `unsure_ns`. A phase that the boot never left ends at the freeze, and has what the others leave of the totals:
+        `ended` is false. `unsure_ns` is how far the duration may be off because a record does not show when a mark at
+        either end was reached: null where nothing bounds it.
 
         >>> import firstlight
         >>> boot = firstlight.open(bundle)
@@ -132,6 +136,7 @@ class Boot:
         totals = self.manifest.totals
         open_ended = pl.col("end_ns").is_null()
         end = pl.coalesce(pl.col("end_ns"), pl.lit(totals.virtual_ns, dtype=pl.Int64))
+        usual = Grade.EXACT if self.manifest.mode == "exact" else Grade.GOOD
         return (
             self.spans()
             .filter(pl.col("kind") == "phase")
@@ -149,6 +154,9 @@ class Boot:
                     for column, whole in (("instructions", totals.instructions), ("idle_ns", totals.idle_ns))
                 ),
                 (~open_ended).alias("ended"),
+                pl.col("grade").fill_null(usual.value),
+                "reason",
+                unsure_ns(),
             )
         )
 

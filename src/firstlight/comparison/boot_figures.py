@@ -35,6 +35,8 @@ class PhaseFigures(FrozenModel):
     duration_ns: int
     instructions: int | None
     idle_ns: int | None
+    unsure_ns: int | None = 0
+    """How far the duration may be off because no record shows when a mark was reached; none without a bound."""
 
 
 class Sample(FrozenModel):
@@ -70,6 +72,10 @@ class Sample(FrozenModel):
     def phase_ns(self) -> dict[str, int]:
         """The duration of every phase; they add up to the whole."""
         return {phase.phase: phase.duration_ns for phase in self.phases}
+
+    def unsure_ns(self, phase: str) -> int | None:
+        """How far the duration of a phase may be off; none where nothing bounds it."""
+        return next((each.unsure_ns for each in self.phases if each.phase == phase), 0)
 
     def in_present_words(self) -> Sample:
         """The same with the present names of phases, of a boot that an earlier version took."""
@@ -143,7 +149,7 @@ def missing_of(boot: Boot) -> list[str]:
 
 def _phases(boot: Boot, whole_ns: int) -> list[PhaseFigures]:
     rows = [
-        PhaseFigures(**{name: row[name] for name in ("phase", "duration_ns", "instructions", "idle_ns")})
+        PhaseFigures(**{name: row[name] for name in ("phase", "duration_ns", "instructions", "idle_ns", "unsure_ns")})
         for row in boot.phases().iter_rows(named=True)
         if row["duration_ns"] is not None
     ]
@@ -158,7 +164,8 @@ def _merged(rows: list[PhaseFigures]) -> list[PhaseFigures]:
     merged: dict[str, PhaseFigures] = {}
     for row in rows:
         if (same := merged.get(row.phase)) is not None:
-            row = row.model_copy(update={"duration_ns": row.duration_ns + same.duration_ns})
+            unsure = None if row.unsure_ns is None or same.unsure_ns is None else row.unsure_ns + same.unsure_ns
+            row = row.model_copy(update={"duration_ns": row.duration_ns + same.duration_ns, "unsure_ns": unsure})
         merged[row.phase] = row
     return list(merged.values())
 

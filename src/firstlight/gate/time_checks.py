@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Literal
 
+from firstlight.comparison.boot_figures import Sample
 from firstlight.gate.checks import Check, Kind, limit_check, soft_check
 from firstlight.gate.phase_evidence import PhaseEvidence
-from firstlight.gate.rules import DEFAULT_NOISY_SOFT, OTHERS, Rules
+from firstlight.gate.rules import DEFAULT_NOISY_SOFT, OTHERS, GateLimits, Rules
 
 
 def time_checks(
@@ -25,17 +28,13 @@ def time_checks(
         if limits.soft is not None:
             checks.append(
                 _not_judged(evidence, "soft", phase, named=named)
-                or soft_check(
+                or _within_bounds(
                     phase,
-                    [sample.phase_ns[phase] for sample in evidence.baseline],
-                    [sample.phase_ns[phase] for sample in evidence.measured],
-                    limits.soft,
-                    limits.floor,
-                    exact=exact,
-                    band_ns=band.get(phase, 0),
-                    fail_within_band=fail_within_band,
+                    (evidence.baseline, evidence.measured),
+                    partial(_soft, phase, limits, exact=exact, band_ns=band.get(phase, 0),
+                            fail_within_band=fail_within_band),
                 )
-            )
+            )  # fmt: skip
         if limits.hard is not None:
             checks.append(_limit(evidence, "hard", phase, limits.hard, named=named, exact=exact))
     return [*checks, *_budget(evidence, rules, exact=exact)]
@@ -61,10 +60,62 @@ def _total(
 def _limit(
     evidence: PhaseEvidence, kind: Literal["hard", "budget"], phase: str, limit_ns: int, *, named: bool, exact: bool
 ) -> Check:
+    def judge(measured: list[int]) -> Check:
+        return limit_check(kind, phase, measured, limit_ns, exact=exact)
+
     not_judged = _not_judged(evidence, kind, phase, named=named)
-    return not_judged or limit_check(
-        kind, phase, [sample.phase_ns[phase] for sample in evidence.measured], limit_ns, exact=exact
-    )
+    return not_judged or _within_bounds(phase, (evidence.measured,), judge)
+
+
+def _soft(
+    phase: str,
+    limits: GateLimits,
+    before: list[int],
+    after: list[int],
+    *,
+    exact: bool,
+    band_ns: int,
+    fail_within_band: bool,
+) -> Check:
+    assert limits.soft is not None
+    return soft_check(phase, before, after, limits.soft, limits.floor, exact=exact, band_ns=band_ns,
+                      fail_within_band=fail_within_band)  # fmt: skip
+
+
+def _within_bounds(phase: str, sides: Sequence[Sequence[Sample]], judge: Callable[..., Check]) -> Check:
+    """Judge a phase at both ends of what its records leave open; an outcome that depends on it is inconclusive.
+
+    :param sides: the boots that the rule needs, the measured ones last.
+    :param judge: makes the check from the durations of each side.
+    """
+    times = [[sample.phase_ns[phase] for sample in side] for side in sides]
+    unsure = [[sample.unsure_ns(phase) for sample in side] for side in sides]
+    found = judge(*times)
+    if not any(far is None or far for side in unsure for far in side):
+        return found
+    unbounded = next((one.boot for side in sides for one in side if one.unsure_ns(phase) is None), None)
+    if unbounded is not None:
+        text = f"not checked: no record of `{unbounded}` shows by when it began or ended"
+        return Check(found.kind, phase, "inconclusive", text)
+    far = [[ns or 0 for ns in side] for side in unsure]
+    ends = [judge(*_moved(times, far, sign)) for sign in (1, -1)]
+    outcomes = {found.outcome, *(end.outcome for end in ends)}
+    if len(outcomes) == 1:
+        return found
+    if outcomes <= {"pass", "improvement"}:
+        return replace(found, outcome="pass", text="no growth beyond the limit, wherever the phase began and ended")
+    most = max(ns for side in far for ns in side)
+    text = f"not checked: its duration may be off by up to {most:,} ns, because no record shows when it began or ended"
+    return Check(found.kind, phase, "inconclusive", text)
+
+
+def _moved(times: list[list[int]], far: list[list[int]], sign: int) -> list[list[int]]:
+    """Measured boots as slow as may be and the baseline as fast, or the other way round."""
+    signs = [-sign, sign][-len(times) :]
+    return [
+        [max(0, ns + one * by) for ns, by in zip(side, most, strict=True)]
+        for side, most, one in zip(times, far, signs, strict=True)
+    ]
 
 
 def _budget(evidence: PhaseEvidence, rules: Rules, *, exact: bool) -> Iterator[Check]:

@@ -189,8 +189,8 @@ def _step(
 def _straying(logs: Floats, edges: Sequence[int], number: int, fence: float) -> str | None:
     """Why a level may be boots that stray from the one before, as others of the series do; none where it is not.
 
-    The place of a step is chosen, so that boots which stray anywhere in a row would be one. With a share of k / n straying
-    points, m of them follow each other at one of n places with a probability of at most n (k / n)^m.
+    The place of a step is chosen, so that boots which stray anywhere in a row would be one. With a share of k / n
+    straying points, m of them follow each other at one of n places with a probability of at most n (k / n)^m.
 
     :param edges: of all levels; the step begins level *number*.
 

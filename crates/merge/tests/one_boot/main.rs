@@ -5,6 +5,7 @@ mod calls;
 mod clocks;
 mod completeness;
 mod devices;
+mod first_program;
 mod initcalls;
 mod journal_texts;
 mod log;

@@ -16,8 +16,8 @@ fn phases_partition_the_boot_and_probes_lie_in_the_initcalls_of_their_task() {
         boot.spans("phase"),
         [
             "early_init 0-20 took 20 good (dmesg) in -",
-            "initcalls 20-60 took 40 good (dmesg) in -",
-            "userspace 60-90 took 30 good (dmesg) in -"
+            "initcalls 20-60 took 40 bounded (dmesg) in -",
+            "userspace 60-90 took 30 bounded (dmesg) in -"
         ]
     );
     assert_eq!(
@@ -166,7 +166,7 @@ fn a_phase_with_an_inferred_mark_is_a_bound_and_a_record_that_has_the_mark_is_be
         alone.spans("phase")[1..],
         ["free_init_memory 30-35 took 5 bounded (dmesg) in -", "userspace 35-90 took 55 bounded (dmesg) in -"]
     );
-    let mut console = kernel(&LINES);
+    let mut console = kernel(&[LINES[0], (60, "systemd[1]: systemd 257 running"), LINES[3]]);
     console.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::UserStart, 60)];
     let both = boot(&[record("dmesg", vec![log]), record("con", vec![console])]);
     assert_eq!(both.spans("phase").last().map(String::as_str), Some("userspace 60-90 took 30 good (con) in -"));

@@ -15,6 +15,9 @@ class PhaseRow(TypedDict):
     instructions: int | None
     idle_ns: int | None
     ended: bool
+    grade: str
+    reason: str | None
+    unsure_ns: int | None
 
 
 class MarkRow(TypedDict):

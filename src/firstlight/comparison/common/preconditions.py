@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import polars as pl
+
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
 from firstlight.bundle.reliability import HINT, broken, invariant_text, unreliable_text
 from firstlight.comparison.common.arms import CompareError
+from firstlight.quantities import joined, time_text
+
+#: A note has no more names of phases than this.
+_MOST_PHASES = 4
 
 
 @dataclass(frozen=True)
@@ -16,7 +22,7 @@ class Flag:
     """Something that a reader of a comparison has to know."""
 
     kind: str
-    """`completeness`, `profile`, `invariant`, `doubtful`, `unstable`, `one_boot`, `inputs` or `excluded`."""
+    """`completeness`, `profile`, `invariant`, `doubtful`, `unstable`, `one_boot`, `inputs`, `bounds` or `excluded`."""
     text: str
 
     @property
@@ -61,7 +67,7 @@ def check_comparable(a: Boot, b: Boot) -> list[Flag]:
         if mark != its:
             hint = "compare a part that both have with `--from MARK --to MARK`; `firstlight show` lists the marks"
             _refuse(a, b, what, f"`{mark}`", f"`{its}`", hint)
-    return [*_completeness(a, b), *_profile(a, b), *_invariants(a, b)]
+    return [*_completeness(a, b), *_profile(a, b), *_invariants(a, b), *_bounds(a, b)]
 
 
 def is_rejected(a: Boot, b: Boot, concern: Concern) -> bool:
@@ -114,6 +120,19 @@ def _profile(a: Boot, b: Boot) -> list[Flag]:
     names = dict(zip((a, b), names_of(a, b), strict=True))
     why = "; ".join(f"`{names[boot]}` has no profile: {boot.why_no_profile()[0]}" for boot in without)
     return [Flag("profile", f"functions are not compared: {why}")]
+
+
+def _bounds(a: Boot, b: Boot) -> list[Flag]:
+    """Phases of which the records of a boot do not show when they began or ended."""
+    texts = []
+    for boot, name in zip((a, b), names_of(a, b), strict=True):
+        unsure = boot.phases().filter(pl.col("unsure_ns").fill_null(1) > 0)
+        if not unsure.is_empty():
+            phases = joined([f"`{phase}`" for phase in unsure["phase"].to_list()], _MOST_PHASES)
+            most = None if unsure["unsure_ns"].null_count() else max(unsure["unsure_ns"].to_list())
+            far = "by an unknown time" if most is None else f"by up to {time_text(most)}"
+            texts.append(f"{phases} of `{name}` may be off {far}")
+    return [Flag("bounds", f"no record shows when each phase began: {'; '.join(texts)}")] if texts else []
 
 
 _REFUSED = {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.exact.difference import exact_difference
@@ -16,6 +18,8 @@ class BootParts:
 
     whole_ns: int
     levels: dict[str, dict[Key, int]]
+    unsure_ns: dict[str, int | None] = field(default_factory=dict)
+    """How far the durations of phases may be off, of those that are not certain; none without a bound."""
 
 
 def parts_of(boot: Boot, only: Sequence[str] | None = None) -> BootParts:
@@ -40,7 +44,8 @@ def parts_of(boot: Boot, only: Sequence[str] | None = None) -> BootParts:
             if row.a is not None:
                 parts[row.key] = parts.get(row.key, 0) + row.a.ns
         levels[level.name] = parts
-    return BootParts(itself.whole.a.ns, levels)
+    phases = boot.phases().filter(pl.col("unsure_ns").fill_null(1) > 0)
+    return BootParts(itself.whole.a.ns, levels, dict(phases.select("phase", "unsure_ns").iter_rows()))
 
 
 def levels_of_all(boots: Sequence[BootParts]) -> list[str]:

@@ -45,7 +45,11 @@ class MeanRow(FrozenModel):
     high_ns: float | None = Field(description="upper bound")
     p: float | None = Field(description="of this row alone; none where there is too little to be tested")
     adjusted_p: float | None = Field(description="among all rows of the level")
-    differs: bool = Field(description="adjusted_p is below the level of the test")
+    differs: bool = Field(description="adjusted_p is below the level of the test, and the change is beyond unsure_ns")
+    unsure_ns: float | None = Field(
+        default=0.0, description="how far the change may be off because records do not show when a phase began or "
+        "ended; none without a bound",
+    )  # fmt: skip
 
 
 class MeanLevel(FrozenModel):
@@ -87,12 +91,15 @@ def mean_level(
     rows = []
     for number, key in enumerate(keys):
         row = _row(key, one[:, number], other[:, number], scale, (lows[number], highs[number]))
+        unsure = _unsure_ns(key, name, a, b)
         rows.append(row.model_copy(update={
             "a_boots": sum(key in boot.levels[name] for boot in a),
             "b_boots": sum(key in boot.levels[name] for boot in b),
             "p": tests[number],
             "adjusted_p": adjusted[number],
-            "differs": _differs(adjusted[number], alpha) and abs(row.change_ns) > floor,
+            "differs": _differs(adjusted[number], alpha) and abs(row.change_ns) > floor
+            and _is_beyond(row.change_ns, unsure),
+            "unsure_ns": unsure,
         }))  # fmt: skip
     ends = _intervals(whole_a, whole_b, paired, seed, alpha)
     whole = _row(Key("all", kind="whole"), whole_a[:, 0], whole_b[:, 0], scale, (ends[0][0], ends[1][0]))
@@ -105,6 +112,24 @@ def mean_level(
         rows=sorted(rows, key=lambda row: (-abs(row.change_scaled), row.name, row.module, row.kind)),
         whole=whole, sum_less_whole_scaled=left,
     )  # fmt: skip
+
+
+def _unsure_ns(key: Key, level: str, a: Sequence[BootParts], b: Sequence[BootParts]) -> float | None:
+    """How far the change of a phase may be off: what the means of both arms may be."""
+    if level != "phases":
+        return 0.0
+    means = []
+    for arm in (a, b):
+        bounds = [boot.unsure_ns.get(key.name, 0) for boot in arm]
+        known = [ns for ns in bounds if ns is not None]
+        if len(known) < len(bounds):
+            return None
+        means.append(sum(known) / len(known))
+    return sum(means)
+
+
+def _is_beyond(change_ns: float, unsure_ns: float | None) -> bool:
+    return unsure_ns == 0.0 or (unsure_ns is not None and abs(change_ns) > unsure_ns)
 
 
 def _differs(p: float | None, alpha: float) -> bool:

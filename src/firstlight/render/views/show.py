@@ -23,6 +23,7 @@ from firstlight.quantities import count_text, share, share_text, time_text
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import Block, Heading, Line, pairs
 from firstlight.render.model.table import Column, Table, table
+from firstlight.render.views.heading import grade_column, grade_lines
 from firstlight.render.views.histograms import histograms_report
 from firstlight.render.views.machine_costs import machine_column, machine_costs_table, machine_data
 from firstlight.render.views.reliability import reliability_report
@@ -157,12 +158,14 @@ def _phases(boot: Boot) -> Iterator[Block]:
         return share(row["duration_ns"], took)
 
     sums = {column: whole(phases[column]) for column in ("duration_ns", "instructions", "idle_ns")}
+    unsure = boot.manifest.mode == "imported" and (phases["unsure_ns"].fill_null(1) > 0).any()
     yield table(
         title,
         [
             Column("Phase", value=lambda row: row["phase"] + ("" if row["ended"] else " (not ended)"), style="cyan"),
             Column("Start", "time", "start_ns", wide=80),
             Column("Duration", "time", "duration_ns", style="bold"),
+            *([grade_column()] if unsure else []),
             Column("Share", "share", part),
             Column("", "picture", lambda row: Bar(part(row), _BAR), style="blue", wide=100),
             *_counts(
@@ -174,6 +177,8 @@ def _phases(boot: Boot) -> Iterator[Block]:
         phases.iter_rows(named=True),
         footer=[{"Phase": "all", "Share": share(sums["duration_ns"], took), **sums}],
     )
+    if unsure:
+        yield from grade_lines(phases)
 
 
 def _marks(boot: Boot) -> Table:

@@ -236,7 +236,7 @@ def _level(level: MeanLevel, limit: int, found: NoisyComparison) -> Table:
 
     columns = [
         Column(first, value=lambda row: with_module(row.name, row.module), style="cyan"),
-        Column("", value=lambda row: "" if row.differs or row.kind == "whole" else "noise?", fixed=True),
+        Column("", value=_doubt, fixed=True),
         Column("A", "time", "a_mean_ns", wide=76),
         Column("B", "time", "b_mean_ns", wide=76),
         Column("Change", "change", "change_ns", style="bold"),
@@ -262,9 +262,25 @@ def _level(level: MeanLevel, limit: int, found: NoisyComparison) -> Table:
         columns,
         [cells(row) for row in shown],
         [cells(level.whole)],
-        [row_figures(level), *([] if shortage is None else [shortage])],
+        [row_figures(level), *([] if shortage is None else [shortage]), *unsure_notes(shown)],
         [together(rows, name) for rows, name in ((further, "more that differ"), (quiet, "within noise")) if rows],
     )
+
+
+def _doubt(row: MeanRow) -> str:
+    if row.differs or row.kind == "whole":
+        return ""
+    return "noise?" if row.unsure_ns == 0.0 else "unsure"
+
+
+def unsure_notes(rows: Sequence[MeanRow]) -> list[str]:
+    """What `unsure` means, where a row is: by how much its change may be off."""
+    unsure = [row for row in rows if row.unsure_ns != 0.0 and not row.differs]
+    if not unsure:
+        return []
+    known = [row.unsure_ns for row in unsure if row.unsure_ns is not None]
+    most = f"up to {time_text(round(max(known)))}" if len(known) == len(unsure) else "an unknown time"
+    return [f"unsure: the records do not show when these phases began or ended; their changes may be off by {most}"]
 
 
 def row_figures(level: MeanLevel) -> str:

@@ -1,0 +1,104 @@
+//! Between which instants the first program began. The kernel prints that it will run it, and no line says when it did: other
+//! tasks may have the processor first, such as the tests of cryptographic algorithms since Linux 6.12.
+
+use crate::boot_mark::BootMark;
+use crate::log::placed;
+use crate::row::Row;
+use crate::text::seconds;
+use crate::AlignedRecord;
+use firstlight_formats::evidence::{Mark, SpanKind, INFERRED};
+use firstlight_formats::kernel_log::messages::programs::shows_userspace;
+use firstlight_schema::InitcallLevel;
+
+/// A bracket that is wider than this share of the time since the kernel's start is a doubt: one in so many.
+const SURE: i64 = 100;
+/// A sign is quoted up to here.
+const SHOWN: usize = 60;
+
+/// A sign that userspace ran.
+struct Sign {
+    by_ns: i64,
+    what: String,
+}
+
+/// Brackets the begin of userspace: not before the kernel's line, and not after the first thing that only userspace can have
+/// caused, in any record. A wide bracket makes the mark an inferred one, whose detail has both ends.
+pub fn bracket(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], wanted: &[BootMark], marks: &mut [BootMark]) {
+    let asked = |mark: Mark| wanted.iter().any(|known| known.mark == mark);
+    let Some(from_ns) = marks.iter().find(|mark| mark.mark == Mark::UserStart).map(|mark| mark.time_ns) else { return };
+    if asked(Mark::UserStart) {
+        // It is what the user says.
+        return;
+    }
+    let zero = |mark: &&BootMark| matches!(mark.mark, Mark::KernelClockStart | Mark::KernelStart);
+    let zero_ns = marks.iter().find(zero).or(marks.first()).map_or(0, |mark| mark.time_ns);
+    let own = marks.iter().filter(|mark| shows(mark.mark) && !asked(mark.mark) && !mark.doubted).map(|mark| {
+        let late_ns = pieces.iter().filter(|piece| piece.file == mark.source).map(late).max().unwrap_or(0);
+        Sign { by_ns: mark.time_ns.saturating_add(late_ns), what: format!("mark `{}`", mark.mark) }
+    });
+    let lines = pieces.iter().filter_map(|piece| of_lines(piece, from_ns));
+    let sign = lines
+        .chain(own)
+        .chain(rows.iter().filter_map(|row| of_row(row, pieces)))
+        .filter(|sign| sign.by_ns >= from_ns)
+        .min_by_key(|sign| sign.by_ns);
+    let Some(mark) = marks.iter_mut().find(|mark| mark.mark == Mark::UserStart) else { return };
+    let by_ns = sign.as_ref().map(|sign| sign.by_ns);
+    let sure_ns = from_ns.saturating_sub(zero_ns) / SURE;
+    if by_ns.is_some_and(|by| by.saturating_sub(from_ns) <= sure_ns) {
+        return;
+    }
+    let told = mark.detail.strip_prefix(INFERRED).unwrap_or(&mark.detail);
+    mark.detail = match sign {
+        Some(Sign { by_ns, what }) => {
+            format!("{INFERRED}{told}; it ran between {} and {}: {what}", seconds(from_ns), seconds(by_ns))
+        }
+        None => format!("{INFERRED}{told}; it ran at {} or later: no line shows by when", seconds(from_ns)),
+    };
+    mark.by_ns = by_ns;
+}
+
+/// Whether a program causes a mark.
+fn shows(mark: Mark) -> bool {
+    matches!(
+        mark,
+        Mark::GuestStart
+            | Mark::InitramfsStart
+            | Mark::SystemdStart
+            | Mark::SwitchRoot
+            | Mark::UserspaceStart
+            | Mark::DefaultTarget
+            | Mark::StartupFinished
+            | Mark::LoginPrompt
+            | Mark::Ready
+    )
+}
+
+/// How much later than its stamp a thing of a record may have been.
+fn late(piece: &AlignedRecord<'_>) -> i64 {
+    piece.uncertainty_ns.saturating_add(piece.evidence.step_ns)
+}
+
+/// The first line that shows userspace.
+fn of_lines(piece: &AlignedRecord<'_>, from_ns: i64) -> Option<Sign> {
+    let lines = piece.evidence.log.iter().filter(|(_, text)| shows_userspace(text));
+    let timed = lines.filter_map(|(stamp, text)| {
+        let doubted = if stamp.time_ns.is_some() { piece.doubted.own } else { piece.doubted.host };
+        let by_ns = placed(piece, &stamp).filter(|_| !doubted)?.saturating_add(late(piece));
+        (by_ns >= from_ns).then_some((by_ns, text))
+    });
+    let (by_ns, text) = timed.min_by_key(|(by_ns, _)| *by_ns)?;
+    let shown: String = text.trim().chars().take(SHOWN).collect();
+    Some(Sign { by_ns, what: format!("`{shown}`") })
+}
+
+/// A unit, or the initcall of a module: a program loads it.
+fn of_row(row: &Row<'_>, pieces: &[AlignedRecord<'_>]) -> Option<Sign> {
+    let piece = pieces.get(row.piece).filter(|piece| !piece.doubted.own)?;
+    let what = match row.kind {
+        SpanKind::Unit => "the start of the unit",
+        SpanKind::Initcall if row.level == Some(InitcallLevel::Module.name()) => "the initcall of a module",
+        _ => return None,
+    };
+    Some(Sign { by_ns: row.start_ns?.saturating_add(late(piece)), what: format!("{what} `{}`", row.name()) })
+}
