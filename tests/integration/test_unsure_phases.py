@@ -43,7 +43,7 @@ def test_show_marks_both_phases_and_says_between_which_instants(
     assert unsure == {"kernel": 0, "free_init_memory": 60_001_000, "userspace": 60_001_000}
     assert run(["show", str(shown.directory)]) == 0
     text = capsys.readouterr().out
-    assert "it ran between 2.000000 s and 2.060001 s" in " ".join(text.split())
+    assert "between 2.000000 s and 2.060001 s" in " ".join(text.split())
     assert "< bounded (2): its begin or end is inferred" in text
 
 
@@ -65,8 +65,8 @@ def test_compare_calls_no_change_certain_that_the_bounds_may_make(
         return str(tmp_path / name)
 
     def userspace(name: str, later: float) -> dict[str, Any]:
-        levels = answer(capsys, "compare", before, arm(name, later))["levels"]
-        (phases,) = (level for level in levels if level["name"] == "phases")
+        (found,) = answer(capsys, "compare", before, arm(name, later))["comparisons"]
+        (phases,) = (level for level in found["levels"] if level["name"] == "phases")
         (row,) = (row for row in phases["rows"] if row["name"] == "userspace")
         return dict(row)
 

@@ -51,9 +51,9 @@ pub fn bracket(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], wanted: &[BootMar
     let told = mark.detail.strip_prefix(INFERRED).unwrap_or(&mark.detail);
     mark.detail = match sign {
         Some(Sign { by_ns, what }) => {
-            format!("{INFERRED}{told}; it ran between {} and {}: {what}", seconds(from_ns), seconds(by_ns))
+            format!("{INFERRED}{told}; between {} and {}: {what}", seconds(from_ns), seconds(by_ns))
         }
-        None => format!("{INFERRED}{told}; it ran at {} or later: no line shows by when", seconds(from_ns)),
+        None => format!("{INFERRED}{told}; at {} or later: no line shows by when", seconds(from_ns)),
     };
     mark.by_ns = by_ns;
 }

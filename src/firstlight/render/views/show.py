@@ -34,6 +34,8 @@ from firstlight.render.views.sources import sources_report, trust_report
 _MOST_ROWS = 15
 _BAR = 20
 _LONGEST = 400
+#: So begins the detail of a mark that no record has.
+_INFERRED = "inferred: "
 
 
 def why_no_marks(boot: Boot) -> str:
@@ -179,6 +181,9 @@ def _phases(boot: Boot) -> Iterator[Block]:
     )
     if unsure:
         yield from grade_lines(phases)
+        for mark, detail in boot.marks().select("mark", "detail").drop_nulls().iter_rows():
+            if detail.startswith(_INFERRED):
+                yield Line(f"{printable(mark)} is {printable(detail, _LONGEST)}", "dim", indent=2)
 
 
 def _marks(boot: Boot) -> Table:
