@@ -35,6 +35,8 @@ _KERNEL_PHASES = ("free_init_memory", "run_init", "initcalls", "initcall_late", 
 #: How far a duration of a grade may be from the truth: in steps of the record's times, or as a share of the truth.
 _PROMISES = {Grade.EXACT: (3, 0.01), Grade.GOOD: (3, 0.05), Grade.COARSE: (3, 0.0)}
 _GAPS = 5
+#: Formats of programs that stamp each line of a console.
+_HOST_STAMPED = ("grabserial", "ts")
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class _Shown:
     truth: Truth
     lines: tuple[Line, ...]
     step_us: int | None
+    has_host_times: bool
+    """Whether the host stamped each line, too."""
 
     @cached_property
     def messages(self) -> frozenset[int]:
@@ -68,7 +72,7 @@ def score(case: Case, truth: Truth, directory: Path) -> Tally:
     tally.count(Figure.BOOTS, [(len(written) == len(numbers), f"{len(written)} boots, not {len(numbers)}")])
     for number, bundle in zip(numbers, written, strict=False):
         lines = tuple(line for line in case.lines if line.boot == number)
-        _compare(firstlight.open(bundle.path), _Shown(truth, lines, case.step_us), tally)
+        _compare(firstlight.open(bundle.path), _Shown(truth, lines, case.step_us, case.format in _HOST_STAMPED), tally)
     return tally
 
 
@@ -256,11 +260,18 @@ def _gaps(boot: Boot, shown: _Shown) -> Iterator[tuple[bool, str]]:
 
 
 def _silences_us(shown: _Shown) -> list[int]:
-    """The longest, between neighbours that are both undamaged: a damaged line may still divide a silence."""
-    stamps = sorted(
-        (us, line.is_intact)
-        for line in shown.lines
-        if line.message is not None and (us := shown.truth.messages[line.message].stamp_us) is not None
-    )
+    """The longest, between neighbours that are both undamaged: a damaged line may still divide a silence.
+
+    So does a line of a program that the host stamped.
+    """
+    stamps = sorted((us, line.is_intact) for line in shown.lines if (us := _at_us(shown, line)) is not None)
     both = (later[0] - earlier[0] for earlier, later in pairwise(stamps) if earlier[1] and later[1])
     return sorted(both, reverse=True)[:_GAPS]
+
+
+def _at_us(shown: _Shown, line: Line) -> int | None:
+    """When a line was printed, as far as the record shows it: by the kernel's stamp, or by the host's of userspace."""
+    stamp_us = None if line.message is None else shown.truth.messages[line.message].stamp_us
+    if stamp_us is None and shown.has_host_times and line.host_us >= shown.truth.user_us:
+        return line.host_us
+    return stamp_us
