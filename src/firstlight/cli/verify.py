@@ -12,6 +12,8 @@ from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Bundle, Json, Trust
 
+_OTHER_QEMU = "hint: another QEMU may be another machine: name the recorded one with `--qemu`, or this one to compare"
+
 
 def verify(
     boot: Bundle,
@@ -68,6 +70,12 @@ def verdict_lines(boot: Path, verdict: api.Verification) -> list[str]:
 
     >>> verdict_lines(Path("a.boot"), api.Verification(tables={"calls": 9, "marks": 3}))
     ['a.boot: equal, 2 tables with 12 rows']
+
+    After an update of QEMU the last line says how to go on.
+
+    >>> from firstlight.lab.run.verify import ChangedInput
+    >>> verdict_lines(Path("a.boot"), api.Verification(inputs=(ChangedInput("qemu", "1" * 64, "2" * 64),)))[-1]
+    'hint: another QEMU may be another machine: name the recorded one with `--qemu`, or this one to compare'
     """
     from firstlight.escape import printable
 
@@ -77,7 +85,8 @@ def verdict_lines(boot: Path, verdict: api.Verification) -> list[str]:
         for each in (*verdict.inputs, *verdict.observers)
     ]
     if verdict.inputs:
-        return [f"{name}: not booted, an input is not the recorded one", *changed]
+        hints = [_OTHER_QEMU] if any(each.name == "qemu" for each in verdict.inputs) else []
+        return [f"{name}: not booted, an input is not the recorded one", *changed, *hints]
     with_another = " with another " + " and ".join(each.name for each in verdict.observers) if verdict.observers else ""
     if verdict.equal:
         rows = sum(verdict.tables.values())
