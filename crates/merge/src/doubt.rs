@@ -58,7 +58,7 @@ impl fmt::Display for Doubt {
 
 /// A rate with as many digits as a person needs.
 fn digits(rate: f64) -> String {
-    if rate >= 10_000.0 || rate < 0.001 {
+    if !(0.001..10_000.0).contains(&rate) {
         format!("{rate:.1e}")
     } else if rate >= 100.0 {
         format!("{rate:.0}")
