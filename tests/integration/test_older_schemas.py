@@ -93,6 +93,18 @@ def test_the_first_schema_has_the_same_figures(
     assert '"user_land"' not in json.dumps(then["data"])
 
 
+def without_bounds(said: tuple[int, Any]) -> tuple[int, Any]:
+    """An answer without what an import says today of when userspace began."""
+    code, answer = said
+    data = answer.get("data")
+    if isinstance(data, dict) and "marks" in data:
+        marks = [row for row in data["marks"] if row["mark"] != "user_start"]
+        bounds = {"grade": None, "reason": None, "unsure_ns": None}
+        phases = [row | bounds for row in data["phases"]]
+        answer = answer | {"data": data | {"marks": marks, "phases": phases}}
+    return code, answer
+
+
 @pytest.mark.parametrize("words", VERBS)
 @pytest.mark.parametrize("name", IMPORTED)
 def test_an_imported_boot_gives_the_answers_of_one_that_is_imported_now(
@@ -108,7 +120,7 @@ def test_an_imported_boot_gives_the_answers_of_one_that_is_imported_now(
     assert firstlight.open("a.boot").phases()["phase"].to_list() == PHASES[name]
     monkeypatch.chdir(then.parent)
     old = answer([words[0], "a.boot", *words[1:]], capsys)
-    assert old == new
+    assert without_bounds(old) == without_bounds(new)
 
 
 @pytest.mark.parametrize("schema", [1, 2])
