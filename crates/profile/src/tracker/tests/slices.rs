@@ -232,12 +232,14 @@ proptest! {
     fn the_slices_up_to_an_edge_are_the_tree_of_a_recording_that_ends_there(events in happenings(), edge in 1_u64..60) {
         let until = edge * STEP_NS;
         let whole = played(&events, false, u64::MAX).0.end(0);
-        let before = |slice: &&crate::slices::Slice| slice.end.instructions + slice.end.idle_ns <= until;
+        // What happens at the edge itself comes after it: a mark there ends a slice of no length.
+        let reached = whole.slices.iter().position(|slice| slice.end.instructions + slice.end.idle_ns >= until);
         if whole.end.instructions + whole.end.idle_ns > until {
             let (boot, idled) = played(&events, false, until);
             let rest = until - idled - boot.now;
             let part = boot.end(rest);
-            let sum = merged(whole.slices.iter().take_while(before).flat_map(|slice| slice.rows.clone()));
+            let before = &whole.slices[..=reached.expect("the whole goes beyond the edge")];
+            let sum = merged(before.iter().flat_map(|slice| slice.rows.clone()));
             let nodes = part.nodes.iter().enumerate().filter(|(_, node)| node.calls + node.self_instructions > 0);
             let tree = nodes.map(|(index, node)| NodeRow { node: index as NodeId, calls: node.calls, self_instructions: node.self_instructions });
             prop_assert_eq!(sum, tree.collect::<Vec<_>>());
