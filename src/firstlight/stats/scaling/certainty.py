@@ -27,6 +27,11 @@ _OF_A_SEGMENT = 4
 _NEGLIGIBLE = 0.05
 
 
+#: The powers among the simple laws; a fitted exponent this close to one is that law.
+_EXPONENTS = {"sqrt n": 0.5, "n": 1.0, "n^2": 2.0, "n^3": 3.0}
+_SAME_EXPONENT = 0.05
+
+
 def lack_of_fit(fit: Fit, sizes: Floats, costs: Floats, *, exact: bool) -> str | None:
     """Why a model does not fit, in words; none where it does.
 
@@ -126,6 +131,8 @@ def is_clear(fits: Sequence[Fit], sizes: Floats, costs: Floats, *, exact: bool, 
         beyond = int(np.count_nonzero(distinct > (best.model.parameter or 0.0)))
         if min(beyond, len(distinct) - beyond) < _OF_A_SEGMENT:
             return False
+    if _may_be_a_power(fits, len(costs)):
+        return False
     growth = max(float(np.ptp(costs)), 1e-300)
     off = float(np.max(np.abs(costs - best.at(sizes))))
     rounded = best.misfit <= 3 * resolution(costs)
@@ -141,3 +148,20 @@ def is_clear(fits: Sequence[Fit], sizes: Floats, costs: Floats, *, exact: bool, 
     return all(
         abs(float(fit.at(ahead)[0]) / value - 1.0) < _NEGLIGIBLE for fit in fits if fit.aicc - best.aicc < RIVALS
     ) and all(fit.aicc - best.aicc >= RIVALS for fit in fits if fit.is_simple and fit is not best)
+
+
+def _may_be_a_power(fits: Sequence[Fit], points: int) -> bool:
+    """Whether the best power of the size fits about as well as the first model, and is another law.
+
+    The two may agree at twice the largest size: over a factor of 256 `n log n` is within 1 % of a power of 1.2. The
+    criterion is of no use here, because it prefers the law for its fewer coefficients, however well the power fits.
+    """
+    best = fits[0]
+    power = next((fit for fit in fits if fit.model.family == "power"), None)
+    if power is None or best.model.family == "power":
+        return False
+    exponent = _EXPONENTS.get(best.law)
+    if exponent is not None and abs((power.model.parameter or 0.0) - exponent) <= _SAME_EXPONENT:
+        return False
+    squares = [max(fit.scatter**2 * max(1, fit.spare), 1e-300) for fit in (best, power)]
+    return points * math.log(squares[1] / squares[0]) < RIVALS
