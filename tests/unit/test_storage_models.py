@@ -115,6 +115,11 @@ class TestTheLog:
             "storage.written_bytes": "1024", "storage.flushes": "1", "storage.busy_ns": "310",
         }  # fmt: skip
 
+    def test_a_boot_whose_end_is_unknown_has_no_figures(self, tmp_path: Path) -> None:
+        path = tmp_path / "storage.tsv"
+        path.write_text("0\t100\tR\t0\t512\n")
+        assert storage_facts(path, read_model(find_model("emmc")), None) == [("storage.model", "emmc")]
+
     def test_a_disk_is_busy_once_at_a_time(self) -> None:
         assert busy_ns([Request(0, 10, "R", 0, 1), Request(5, 20, "R", 1, 1), Request(100, 101, "F", 0, 0)]) == 21
 

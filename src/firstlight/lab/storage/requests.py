@@ -70,10 +70,14 @@ def busy_ns(requests: Sequence[Request]) -> int:
 def storage_facts(path: Path, model: StorageModel, ready_ns: int | None) -> list[tuple[str, str]]:
     """The facts of a disk: its model, and what the boot asked of it until it was ready.
 
-    :param ready_ns: the end of the boot; nothing: all of the log counts.
+    :param ready_ns: when it was ready; where that is unknown, as without a profile, the model alone is a fact: the host
+        decides what the guest still asks before it is ended.
     :raises LabError: as :func:`read_requests`.
     """
-    requests = [each for each in read_requests(path) if ready_ns is None or each.done_ns <= ready_ns]
+    requests = read_requests(path)
+    if ready_ns is None:
+        return [("storage.model", model.name)]
+    requests = [each for each in requests if each.done_ns <= ready_ns]
     of_kind = {kind: [each for each in requests if each.kind == kind] for kind in ("R", "W", "F")}
     figures = {
         "reads": len(of_kind["R"]),
