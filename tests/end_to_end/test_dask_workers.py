@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 import firstlight
+from farm_plans import TWO_BOOTS
 from firstlight.cli.main import run
 from firstlight.farm.store import open_store
 from servers import answers, ended, free_port, wait_for
 
 pytestmark = pytest.mark.boot
 
-PLAN = 'canary = false\n[base]\nprofile = false\n[[arm]]\nname = "a"\n[[arm]]\nname = "b"\nappend = "arm=b"\n'
 DASK = [sys.executable, "-m", "dask"]
 WORK = [sys.executable, "-m", "firstlight", "work"]
 
@@ -63,7 +63,7 @@ def test_a_worker_for_each_thread_of_the_cluster_makes_the_boots_of_an_experimen
 ) -> None:
     monkeypatch.setattr("firstlight.experiment.boot_cache.is_cached", lambda key: False)
     plan = tmp_path / "plan.toml"
-    plan.write_text(PLAN)
+    plan.write_text(TWO_BOOTS)
     store = str(open_store(tmp_path / "store", make=True).where)
     with ended(dask_worker(scheduler, tmp_path / "dask", 2)):
         command = [*WORK, store, "--dask", scheduler, "--workers", "2", "--wait", "20", "--json"]

@@ -17,11 +17,11 @@ import pytest
 import yaml
 
 import firstlight
+from farm_plans import TWO_BOOTS
 from firstlight.farm.store import open_store
 from servers import answers, ended, free_port, wait_for
 
 SCRIPTS = Path(__file__).parents[2] / "docs/guides/farm"
-PLAN = 'canary = false\n[base]\nprofile = false\n[[arm]]\nname = "a"\n[[arm]]\nname = "b"\nappend = "arm=b"\n'
 #: A node of two processors on this machine; each daemon keeps what it has in the directory.
 CONFIGURATION = """\
 ClusterName=farm
@@ -90,7 +90,7 @@ def state_of_node() -> str:
 def test_slurm_starts_the_workers_of_an_array(slurm: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("firstlight.experiment.boot_cache.is_cached", lambda key: False)
     plan = tmp_path / "plan.toml"
-    plan.write_text(PLAN)
+    plan.write_text(TWO_BOOTS)
     store = tmp_path / "store"
     open_store(str(store), make=True)
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}

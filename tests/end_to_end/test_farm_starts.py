@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 import firstlight
+from farm_plans import TWO_BOOTS
 from firstlight.farm.store import open_store
 from servers import answers, ended, free_port, wait_for
 
 pytestmark = pytest.mark.boot
 
-PLAN = 'canary = false\n[base]\nprofile = false\n[[arm]]\nname = "a"\n[[arm]]\nname = "b"\nappend = "arm=b"\n'
 WORK = f"{shlex.quote(sys.executable)} -m firstlight work"
 
 
@@ -66,7 +66,7 @@ def test_a_worker_started_by_ssh_on_a_store_behind_ssh(
 ) -> None:
     monkeypatch.setattr("firstlight.experiment.boot_cache.is_cached", lambda key: False)
     plan = tmp_path / "plan.toml"
-    plan.write_text(PLAN)
+    plan.write_text(TWO_BOOTS)
     location = f"sftp://lab1{tmp_path}/store"
     open_store(location, make=True)
     command = ["ssh", "lab1", f"{WORK} {location} --name lab1 --wait 20"]

@@ -197,10 +197,10 @@ def _number(workers: str) -> int:
 def _local_workers(number: int, location: str) -> Iterator[None]:
     """So many workers on this machine, which end with this program."""
     from firstlight.farm.store import open_store
-    from firstlight.lab.host.process import ended_with_us
+    from firstlight.farm.worker import worker_command
 
     open_store(location, make=True)
-    command = [*ended_with_us("INT"), sys.executable, "-m", "firstlight", "work", location, "--wait", "86400"]
+    command = worker_command(location, 86400)
     started = [
         subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(number)

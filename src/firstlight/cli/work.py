@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -63,7 +64,7 @@ def work(
         raise UsageError("`--workers` needs `--dask`", hint="one command is one worker on this machine: run it again")
     worked = api.work(store, name=name, wait_s=wait, most=most, progress=True)
     if json:
-        print_json(_data(worked))
+        print_json(dataclasses.asdict(worked))
     else:
         _print([worked])
     raise typer.Exit(1 if worked.refused and not worked.boots else 0)
@@ -73,14 +74,12 @@ def _on_dask(store: str, scheduler: str, wait: float, most: int | None, workers:
     all_worked = api.work_on_dask(store, scheduler, wait_s=wait, most=most, workers=workers, progress=True)
     boots = sum(each.boots for each in all_worked)
     if json:
-        print_json({"scheduler": scheduler, "boots": boots, "workers": [_data(each) for each in all_worked]})
+        print_json(
+            {"scheduler": scheduler, "boots": boots, "workers": [dataclasses.asdict(each) for each in all_worked]}
+        )
     else:
         _print(all_worked)
     raise typer.Exit(1 if not boots and any(each.refused for each in all_worked) else 0)
-
-
-def _data(worked: api.Worked) -> dict[str, Any]:
-    return {"worker": worked.worker, "boots": worked.boots, "failed": worked.failed, "refused": dict(worked.refused)}
 
 
 def _print(all_worked: Sequence[api.Worked]) -> None:

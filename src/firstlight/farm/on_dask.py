@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from firstlight.errors import FirstlightError, UsageError
-from firstlight.farm.worker import Worked
-from firstlight.lab.host.process import ended_with_us, interruptible
+from firstlight.farm.worker import Worked, worker_command
+from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress, SilentProgress
 
 if TYPE_CHECKING:
@@ -127,8 +126,7 @@ def _worked(future: Any, scheduler: str) -> Worked:
 
 def _work(store: str, wait_s: float, most: int | None) -> dict[str, Any]:
     """Runs in a thread of Dask, which lives as long as Dask's worker; when that ends, this worker is interrupted."""
-    command = [*ended_with_us("INT"), sys.executable, "-m", "firstlight", "work", store, "--wait", str(wait_s)]
-    command += ["--json", *(["--most", str(most)] if most is not None else [])]
+    command = worker_command(store, wait_s, "--json", *(["--most", str(most)] if most is not None else []))
     run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     try:
         answer = json.loads(run.stdout)

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import socket
+import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from firstlight.farm.leases import Beat, give_up, take
 from firstlight.farm.packing import pack
 from firstlight.farm.results import packed_name
 from firstlight.farm.store import Store
-from firstlight.lab.host.process import interruptible
+from firstlight.lab.host.process import ended_with_us, interruptible
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.record import record
@@ -50,6 +51,16 @@ def own_name() -> str:
     """
     host = _NOT_IN_A_NAME.sub("-", socket.gethostname()).strip("-.")[:64] or "worker"
     return f"{host}.{os.getpid()}"
+
+
+def worker_command(store: str, wait_s: float, *options: str) -> list[str]:
+    """The command of a worker that is interrupted when the thread that starts it ends.
+
+    >>> worker_command("/mnt/farm", 60)[-6:]
+    ['-m', 'firstlight', 'work', '/mnt/farm', '--wait', '60']
+    """
+    program = [sys.executable, "-m", "firstlight", "work", store, "--wait", str(wait_s)]
+    return [*ended_with_us("INT"), *program, *options]
 
 
 def work(
