@@ -1,4 +1,4 @@
-"""Analyses are made once for a boot, and nobody sees what another one does to the result."""
+"""Analyses run once for a boot, and a change to one caller's result does not reach other callers."""
 
 from __future__ import annotations
 

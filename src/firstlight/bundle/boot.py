@@ -14,6 +14,7 @@ from firstlight.bundle.digests import check_digest
 from firstlight.bundle.folding import SHARED_NAME, Folding
 from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.older import phase_among
+from firstlight.bundle.once import once
 from firstlight.bundle.phase_bounds import unsure_ns
 from firstlight.bundle.slices import Interval, interval_calls, snapped
 from firstlight.bundle.sums import SUMMED, check_sums
@@ -182,17 +183,11 @@ class Boot:
 
         :param raw_names: for the nodes of the tree as it is recorded, see :meth:`calls`.
         """
-        return self._part_calls("phase_calls", raw_names)
+        return self.table("phase_calls") if raw_names else self._part_calls("phase_calls")
 
-    def _part_calls(self, table: str, raw_names: bool) -> pl.DataFrame:
-        raw = self.table(table)
-        if raw_names:
-            return raw
-        key = ("part_calls", table)
-        if key not in self.results:
-            self.results[key] = self._folded(self.table("calls")).part_calls(raw)
-        found: pl.DataFrame = self.results[key]
-        return found.clone()
+    @once
+    def _part_calls(self, table: str) -> pl.DataFrame:
+        return self._folded(self.table("calls")).part_calls(self.table(table))
 
     def slices(self) -> pl.DataFrame:
         """The slices of time that the tree is recorded for; they partition the boot. Columns as the format has them.
@@ -216,7 +211,7 @@ class Boot:
         >>> boot.slice_calls()["calls"].sum() == boot.calls()["calls"].sum()
         True
         """
-        return self._part_calls("slice_calls", raw_names)
+        return self.table("slice_calls") if raw_names else self._part_calls("slice_calls")
 
     def interval(self, start_ns: int, end_ns: int) -> Interval:
         """The slices between the edges nearest to two instants: what figures of a selection of time count.

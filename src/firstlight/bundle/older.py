@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from firstlight.bundle.phase_bounds import INFERRED
 from firstlight.schema.aliases import MARK_ALIASES, PHASE_ALIASES
 from firstlight.schema.marks import PHASE_OF, Mark, Phase
 from firstlight.schema.spans import SpanKind
@@ -17,7 +18,6 @@ RENAMED_IN = 3
 
 #: What the kernel prints before it runs an initramfs.
 _RUNS_INITRAMFS = "Run /init "
-_INFERRED = "inferred: "
 _OLD_USERSPACE = "user_land"
 _DEFERRED, _OLD_DEFERRED = "kernel.deferred_probe.", "device.deferred."
 _SOURCE = {"given": "name", "understood": "parsed", "not_understood": "unparsed"}
@@ -42,7 +42,7 @@ class HandOver:
         """
         known = {MARK_ALIASES.get(mark, mark): detail for mark, detail in marks}
         manager = Mark.SYSTEMD_START in known or Mark.USERSPACE_START in known
-        runs = known.get(Mark.USER_START, "").removeprefix(_INFERRED).startswith(_RUNS_INITRAMFS)
+        runs = known.get(Mark.USER_START, "").removeprefix(INFERRED).startswith(_RUNS_INITRAMFS)
         switched = Mark.SWITCH_ROOT in known or Mark.INITRAMFS_START in known
         return cls(switched or (runs and manager), Mark.USERSPACE_START in known)
 

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import polars as pl
 
-from firstlight.bundle.boot import Boot
 
+class Keeper(Protocol):
+    """A boot, as far as it keeps results."""
+
+    results: dict[tuple[Any, ...], Any]
+
+
+_Boot = TypeVar("_Boot", bound=Keeper)
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 
 
-def once(analysis: Callable[Concatenate[Boot, _Given], _Result]) -> Callable[Concatenate[Boot, _Given], _Result]:
+def once(analysis: Callable[Concatenate[_Boot, _Given], _Result]) -> Callable[Concatenate[_Boot, _Given], _Result]:
     """An analysis whose result a boot keeps: asked again with the same arguments, it gives the same result.
 
-    Each caller gets a frame of its own over the same columns, which costs nothing; so nobody sees what another one
-    changes in place. Results of other types are shared, and nobody may change them. Tables that are replaced make the
-    boot forget its results.
+    Each caller gets its own frame over shared columns, so a change in place does not reach other callers. Results of
+    other types are shared and must not be changed. Replacing a table of the boot clears its results.
 
     :param analysis: a function of a boot, and of arguments that can be hashed, that depends on nothing else.
 
@@ -35,7 +40,7 @@ def once(analysis: Callable[Concatenate[Boot, _Given], _Result]) -> Callable[Con
     """
 
     @wraps(analysis)
-    def kept(boot: Boot, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
+    def kept(boot: _Boot, /, *args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         key: tuple[Any, ...] = (analysis, args, tuple(sorted(kwargs.items())))
         if key not in boot.results:
             boot.results[key] = analysis(boot, *args, **kwargs)

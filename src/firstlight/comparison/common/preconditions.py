@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import polars as pl
-
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
+from firstlight.bundle.phase_bounds import unsure_phases
 from firstlight.bundle.reliability import HINT, broken, invariant_text, unreliable_text
 from firstlight.comparison.common.arms import CompareError
 from firstlight.quantities import joined, time_text
@@ -126,7 +125,7 @@ def _bounds(a: Boot, b: Boot) -> list[Flag]:
     """Phases of which the records of a boot do not show when they began or ended."""
     texts = []
     for boot, name in zip((a, b), names_of(a, b), strict=True):
-        unsure = boot.phases().filter(pl.col("unsure_ns").fill_null(1) > 0)
+        unsure = unsure_phases(boot.phases())
         if not unsure.is_empty():
             phases = joined([f"`{phase}`" for phase in unsure["phase"].to_list()], _MOST_PHASES)
             most = None if unsure["unsure_ns"].null_count() else max(unsure["unsure_ns"].to_list())

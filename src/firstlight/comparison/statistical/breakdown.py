@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import polars as pl
-
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.phase_bounds import unsure_phases
 from firstlight.comparison.exact.difference import exact_difference
 from firstlight.comparison.exact.rows import Key
 
@@ -44,7 +43,7 @@ def parts_of(boot: Boot, only: Sequence[str] | None = None) -> BootParts:
             if row.a is not None:
                 parts[row.key] = parts.get(row.key, 0) + row.a.ns
         levels[level.name] = parts
-    phases = boot.phases().filter(pl.col("unsure_ns").fill_null(1) > 0)
+    phases = unsure_phases(boot.phases())
     return BootParts(itself.whole.a.ns, levels, dict(phases.select("phase", "unsure_ns").iter_rows()))
 
 

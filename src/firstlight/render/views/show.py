@@ -17,6 +17,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.command_line import unread
 from firstlight.bundle.describe import between, clock_text, kernel_text
 from firstlight.bundle.machine import cpu_text, features_left_out
+from firstlight.bundle.phase_bounds import INFERRED
 from firstlight.bundle.reliability import broken, broken_text
 from firstlight.escape import printable
 from firstlight.quantities import count_text, share, share_text, time_text
@@ -34,8 +35,6 @@ from firstlight.render.views.sources import sources_report, trust_report
 _MOST_ROWS = 15
 _BAR = 20
 _LONGEST = 400
-#: So begins the detail of a mark that no record has.
-_INFERRED = "inferred: "
 
 
 def why_no_marks(boot: Boot) -> str:
@@ -182,7 +181,7 @@ def _phases(boot: Boot) -> Iterator[Block]:
     if unsure:
         yield from grade_lines(phases)
         for mark, detail in boot.marks().select("mark", "detail").drop_nulls().iter_rows():
-            if detail.startswith(_INFERRED):
+            if detail.startswith(INFERRED):
                 yield Line(f"{printable(mark)} is {printable(detail, _LONGEST)}", "dim", indent=2)
 
 
