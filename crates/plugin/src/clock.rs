@@ -41,7 +41,7 @@ impl Parts {
         bias: ZEROS.as_ptr(),
     };
 
-    // What is left of the budget by the other two parts.
+    // What the other two parts leave of the budget.
     #[inline]
     fn left(&self) -> i64 {
         // SAFETY: the parts were found in QEMU's own structures, which live as long as it does, or are the zeros.

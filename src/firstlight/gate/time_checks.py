@@ -10,7 +10,7 @@ from typing import Literal
 from firstlight.comparison.boot_figures import Sample
 from firstlight.gate.checks import Check, Kind, limit_check, soft_check
 from firstlight.gate.phase_evidence import PhaseEvidence
-from firstlight.gate.rules import DEFAULT_NOISY_SOFT, OTHERS, GateLimits, Rules
+from firstlight.gate.rules import DEFAULT_NOISY_SOFT, OTHERS, Rules
 
 
 def time_checks(
@@ -31,8 +31,8 @@ def time_checks(
                 or _within_bounds(
                     phase,
                     (evidence.baseline, evidence.measured),
-                    partial(_soft, phase, limits, exact=exact, band_ns=band.get(phase, 0),
-                            fail_within_band=fail_within_band),
+                    partial(soft_check, phase, percent=limits.soft, floor_ns=limits.floor, exact=exact,
+                            band_ns=band.get(phase, 0), fail_within_band=fail_within_band),
                 )
             )  # fmt: skip
         if limits.hard is not None:
@@ -60,26 +60,8 @@ def _total(
 def _limit(
     evidence: PhaseEvidence, kind: Literal["hard", "budget"], phase: str, limit_ns: int, *, named: bool, exact: bool
 ) -> Check:
-    def judge(measured: list[int]) -> Check:
-        return limit_check(kind, phase, measured, limit_ns, exact=exact)
-
-    not_judged = _not_judged(evidence, kind, phase, named=named)
-    return not_judged or _within_bounds(phase, (evidence.measured,), judge)
-
-
-def _soft(
-    phase: str,
-    limits: GateLimits,
-    before: list[int],
-    after: list[int],
-    *,
-    exact: bool,
-    band_ns: int,
-    fail_within_band: bool,
-) -> Check:
-    assert limits.soft is not None
-    return soft_check(phase, before, after, limits.soft, limits.floor, exact=exact, band_ns=band_ns,
-                      fail_within_band=fail_within_band)  # fmt: skip
+    judge = partial(limit_check, kind, phase, limit_ns=limit_ns, exact=exact)
+    return _not_judged(evidence, kind, phase, named=named) or _within_bounds(phase, (evidence.measured,), judge)
 
 
 def _within_bounds(phase: str, sides: Sequence[Sequence[Sample]], judge: Callable[..., Check]) -> Check:

@@ -107,7 +107,7 @@ def costs_of(calls: pl.DataFrame, known: Ledger) -> MachineCosts:
 
     :param calls: the table `calls` of a bundle, in order of the nodes.
     """
-    return _costs(calls, known, _assigned_to(calls, known))
+    return _costs(calls, known, _assigned(calls, known))
 
 
 def _costs(calls: pl.DataFrame, known: Ledger, assigned: _Assigned) -> MachineCosts:
@@ -149,12 +149,7 @@ def _costs(calls: pl.DataFrame, known: Ledger, assigned: _Assigned) -> MachineCo
 @once
 def _assigned_in(boot: Boot) -> _Assigned:
     """The assignment of the tree of a boot, to the ledger of its machine."""
-    return _assigned_to(boot.calls(), _ledger_of(boot))
-
-
-def _assigned_to(calls: pl.DataFrame, known: Ledger) -> _Assigned:
-    functions, kinds, parents = (calls[column].to_list() for column in ("function", "kind", "parent"))
-    return _assigned(functions, kinds, parents, known.entries)
+    return _assigned(boot.calls(), _ledger_of(boot))
 
 
 def plain_name(function: str) -> str:
@@ -166,10 +161,11 @@ def plain_name(function: str) -> str:
     return function.partition(".")[0] or function
 
 
-def _assigned(
-    functions: Sequence[str], kinds: Sequence[str], parents: Sequence[int | None], entries: Sequence[Entry]
-) -> _Assigned:
-    """The place in the ledger that each node belongs to (-1: none), and the nodes where that begins."""
+def _assigned(calls: pl.DataFrame, known: Ledger) -> _Assigned:
+    functions: list[str] = calls["function"].to_list()
+    kinds: list[str] = calls["kind"].to_list()
+    parents: list[int | None] = calls["parent"].to_list()
+    entries = known.entries
     names = {function: plain_name(function) for function in set(functions)}
     by_function: dict[str, list[int]] = defaultdict(list)
     by_kind: dict[str, list[int]] = defaultdict(list)

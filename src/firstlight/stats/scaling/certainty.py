@@ -25,8 +25,6 @@ RIVALS = 10.0
 _OF_A_SEGMENT = 4
 #: A clear law may be joined by another term only if that adds less than this at twice the largest size.
 _NEGLIGIBLE = 0.05
-
-
 #: The powers among the simple laws; a fitted exponent this close to one is that law.
 _EXPONENTS = {"sqrt n": 0.5, "n": 1.0, "n^2": 2.0, "n^3": 3.0}
 _SAME_EXPONENT = 0.05
