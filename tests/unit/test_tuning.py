@@ -125,6 +125,18 @@ def test_show_lists_the_kernels_that_were_built_and_why_groups_stay(
     assert json.loads(capsys.readouterr().out)["data"]["kernel"]["tried"][1]["options"] == 900
 
 
+def test_show_names_what_was_not_tried_by_its_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    unable = {"a": "excluded", "b": "the layer `rootfs` is not allowed", "c": "excluded"}
+    write_tuning(tuning().model_copy(update={"not_applicable": unable}), tmp_path / "tuned")
+    assert run(["tune", "show", str(tmp_path / "tuned")]) == 0
+    rows = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "excluded a, c" in rows
+    assert "the layer `rootfs` is not allowed b" in rows
+
+
 def test_the_fragment_of_a_found_kernel_is_a_file_to_apply() -> None:
     kernel = Remedy.model_validate(
         {"id": "kernel-configuration", "title": "a kernel", "layer": "kconfig", "risk": "high", "takes-away": "All.",

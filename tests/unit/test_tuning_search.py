@@ -105,6 +105,22 @@ def test_a_budget_is_never_exceeded_and_the_best_so_far_is_the_result(budget: in
         assert all(name in found.rejected for name in {"a", "b", "c"} - found.kept)
 
 
+def test_a_small_budget_keeps_boots_for_the_remedies_together() -> None:
+    gains = {f"r{number:02}": 900 - 40 * number for number in range(20)}
+    found = find(" ".join(gains), additive(gains), budget=12)
+    # Six are tried alone, the most promising first, then together.
+    assert found.kept == {f"r{number:02}" for number in range(6)}
+    assert not found.complete
+    assert found.rejected["r19"] == "the budget ended before it was tried"
+
+
+def test_useless_remedies_leave_the_budget_to_later_rounds() -> None:
+    gains = {**{f"r{number:02}": 0 for number in range(12)}, "late": 3000, "later": 2000}
+    found = find(" ".join(gains), additive(gains), budget=19)
+    assert found.kept == {"late", "later"}
+    assert found.complete
+
+
 def test_the_search_measures_nothing_twice() -> None:
     asked: list[Choice] = []
 

@@ -104,7 +104,7 @@ class Bench:
             # Only the end of a boot needs no profile.
             return self._evaluate(open(self.boot_of(choice, profile=self.goal is not Goal.READY)), choice)
         except FirstlightError as error:
-            return Measured(None, _short(str(error)))
+            return Measured(None, _short(error.message))
 
     def _evaluate(self, boot: Boot, choice: Choice) -> Measured:
         time = goal_time(boot, self.goal)

@@ -150,7 +150,7 @@ class RemedyFile(PlanSection):
 
 
 def read_remedies(paths: list[Path] | tuple[Path, ...] = ()) -> RemedyFile:
-    """The remedies that Firstlight ships, and those of the user's files.
+    """The remedies of the user's files, then those that Firstlight ships.
 
     :raises PlanError: when a file is damaged, or two remedies have one name.
 
@@ -159,16 +159,18 @@ def read_remedies(paths: list[Path] | tuple[Path, ...] = ()) -> RemedyFile:
     """
     shipped = resources.files("firstlight.advise.tuning").joinpath(_SHIPPED).read_text(encoding="utf-8")
     texts = [(_SHIPPED, shipped), *((str(path), read_text(path)) for path in paths)]
-    build: Build | None = None
-    found: dict[str, Remedy] = {}
-    for where, text in texts:
-        file = checked(parse_toml(text, where), RemedyFile, text, where)
-        build = file.build or build
+    files = [(where, checked(parse_toml(text, where), RemedyFile, text, where)) for where, text in texts]
+    seen: set[str] = set()
+    for where, file in files:
         for remedy in file.remedy:
-            if remedy.id in found:
+            if remedy.id in seen:
                 raise PlanError(f"there are two remedies `{remedy.id}`", where=where, hint="give one another `id`")
-            found[remedy.id] = remedy
-    return RemedyFile(build=build, remedy=list(found.values()))
+            seen.add(remedy.id)
+    (_, ours), *theirs = files
+    return RemedyFile(
+        build=next((file.build for _, file in reversed(files) if file.build), None),
+        remedy=[*(remedy for _, file in theirs for remedy in file.remedy), *ours.remedy],
+    )
 
 
 def combined(remedies: list[Remedy]) -> RecipeChange:

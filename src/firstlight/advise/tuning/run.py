@@ -206,7 +206,7 @@ def _applicable(
         elif without_kconfig and remedy.layer is Layer.KCONFIG:
             unable[remedy.id] = "a part of the search for the kernel"
         elif banned := _banned(remedy, request.without):
-            unable[remedy.id] = f"`{banned}` is excluded"
+            unable[remedy.id] = "excluded" if banned == remedy.id else f"`{banned}` is excluded"
         elif remedy.systemd and "systemd.failed" not in facts:
             unable[remedy.id] = "the system has no systemd"
         elif unfit := remedy.unfit(facts):

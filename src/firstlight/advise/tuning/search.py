@@ -2,7 +2,8 @@
 
 A forward search rejects remedies that only pay together: a mask that makes a boot slower while another wait stands on
 the path. So it goes backwards. Every remedy is priced alone; then all of them are applied, and those that give nothing
-there are left out; then pairs that share a wait are tried.
+there are left out; then pairs that share a wait are tried. Where the budget is small, the most promising remedies go
+through these steps first, and the others in later rounds.
 """
 
 from __future__ import annotations
@@ -82,6 +83,11 @@ class _Search:
     budget: int
     trials: dict[Choice, Trial] = field(default_factory=dict)
 
+    @property
+    def round(self) -> int:
+        """How many remedies may be tried alone now: what they do together needs a third of the boots that are left."""
+        return max(1, (self.budget - len(self.trials) - 2) * 2 // 3)
+
     def all_of(self, choices: Sequence[Choice], step: Step) -> list[Measured]:
         """Measure several choices.
 
@@ -126,9 +132,14 @@ def search(
         baseline = run.one(frozenset(), Step.BASELINE)
         if baseline.counts and baseline.time_ns is not None:
             tolerance = max(1, round(baseline.time_ns * least))
-            able = _alone(run, names, waits, baseline.time_ns, tolerance, rejected)
-            kept = _together(run, able, rejected)
-            kept = _backwards(run, kept, tolerance, rejected)
+            able: list[str] = []
+            untried = names
+            while untried:
+                tried, untried = untried[: run.round], untried[run.round :]
+                gains = _alone(run, tried, waits, baseline.time_ns, tolerance, rejected)
+                able += gains
+                kept = _together(run, [*(name for name in able if name in kept), *gains], rejected)
+                kept = _backwards(run, kept, tolerance, rejected)
             kept = _pairs(run, kept, able, waits, tolerance, rejected)
             kept = _backwards(run, kept, tolerance, rejected)
     except _SpentError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ from firstlight.advise.tuning.remedy import Remedy
 from firstlight.advise.tuning.shares import RemedyShare
 from firstlight.advise.tuning.tuning import PhaseChange, TriedChoice, Tuning
 from firstlight.escape import printable
-from firstlight.quantities import share, share_text, time_text
+from firstlight.quantities import counted, share, share_text, time_text
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, Table, Value, table
@@ -30,7 +31,8 @@ def tuning_report(tuning: Tuning) -> Iterator[Block]:
     if not tuning.complete:
         yield BLANK
         yield Line(
-            f"The budget of {tuning.budget} boots ended before the search did: a larger one may find more.", "yellow"
+            f"The budget of {counted(tuning.budget, 'boot')} ended before the search did: a larger one may find more.",
+            "yellow",
         )
 
 
@@ -58,8 +60,8 @@ def tuning_verdict(tuning: Tuning) -> str:
 
 def tuning_tables(tuning: Tuning) -> list[Table]:
     """The tables of a tuning."""
-    made = [_kept(tuning), _phases(tuning), _kernels(tuning), _restored(tuning), _rejected(tuning), _pareto(tuning)]
-    return [each for each in (*made, _health(tuning)) if each.rows]
+    made = [_kept(tuning), _phases(tuning), _kernels(tuning), _restored(tuning), _rejected(tuning), _not_tried(tuning)]
+    return [each for each in (*made, _pareto(tuning), _health(tuning)) if each.rows]
 
 
 def _kept(tuning: Tuning) -> Table:
@@ -142,7 +144,7 @@ def _kernels(tuning: Tuning) -> Table:
         if search.trouble:
             notes.append(f"No kernel counts: {printable(search.trouble, 200)}")
         if not search.complete:
-            notes.append(f"The budget of {search.builds} builds ended before the search did.")
+            notes.append(f"The budget of {counted(search.builds, 'build')} ended before the search did.")
     return table(
         "Kernels that were built",
         [
@@ -183,6 +185,20 @@ def _rejected(tuning: Tuning) -> Table:
             Column("Why", value=lambda each: printable(each["why"], 200), longest=120),
         ],
         rows,
+    )
+
+
+def _not_tried(tuning: Tuning) -> Table:
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for name, why in tuning.not_applicable.items():
+        names[why].append(name)
+    return table(
+        "Not tried",
+        [
+            Column("Why", value=lambda each: printable(each[0], 200), longest=110),
+            Column("Remedies", value=lambda each: printable(", ".join(each[1]), 1000), longest=1000),
+        ],
+        list(names.items()),
     )
 
 
