@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+
+from firstlight.quantities import joined
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]#]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
@@ -30,7 +36,7 @@ def explain_syntax(message: str, where: str) -> tuple[str, str]:
 
 
 def explain(error: ValidationError, model: type[BaseModel], text: str, where: str) -> tuple[str, str, str | None]:
-    """The place, the words and the hint of the first thing that is wrong with a plan.
+    """The place, the words and the hint of the first thing that is wrong with a plan; the hint has the others' lines.
 
     :param model: what the plan was checked against.
     :param text: the plan, to find the line in.
@@ -38,27 +44,52 @@ def explain(error: ValidationError, model: type[BaseModel], text: str, where: st
     # An unknown key is most often what the other errors come from.
     problems = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     first = problems[0]
-    loc: Loc = tuple(part for part in first["loc"] if part != "[key]")
-    line = line_of(text, loc)
-    place = f"{where}:{line}" if line is not None else where
-    name = ".".join(str(part) for part in loc if isinstance(part, str))
-    if first["type"] == "extra_forbidden":
-        known = known_keys(model, loc[:-1])
-        return place, f"unknown key `{loc[-1]}`" + _within(loc[:-1]), _nearest(str(loc[-1]), known)
-    if first["type"] == "missing":
-        return place, f"`{loc[-1]}` is missing" + _within(loc[:-1]), None
-    if first["type"] == "string_pattern_mismatch" and (shown := first.get("input")) is not None:
-        return (
-            place,
-            f"`{name}`: `{shown}` is no good name or figure here",
-            f"it has to fit `{first['ctx']['pattern']}`",
-        )
-    if first["type"] == "literal_error":
-        choices = re.findall(r"'([^']*)'", str(first.get("ctx", {}).get("expected", "")))
-        return place, f"`{name}`: there is no `{first['input']}`", _nearest(str(first["input"]), choices)
-    message = first["msg"].removeprefix("Value error, ")
+    line = line_of(text, _location(first))
+    words, hint = _words(first, model)
+    hints = [each for each in (hint, _others(problems, text)) if each]
+    return f"{where}:{line}" if line is not None else where, words, "\n".join(hints) or None
+
+
+def _location(problem: ErrorDetails) -> Loc:
+    return tuple(part for part in problem["loc"] if part != "[key]")
+
+
+def _words(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | None]:
+    """What is wrong, and the hint."""
+    loc = _location(problem)
+    name = _name(loc)
+    if problem["type"] == "extra_forbidden":
+        return f"unknown key `{loc[-1]}`" + _within(loc[:-1]), _nearest(str(loc[-1]), known_keys(model, loc[:-1]))
+    if problem["type"] == "missing":
+        return f"`{loc[-1]}` is missing" + _within(loc[:-1]), None
+    if problem["type"] == "string_pattern_mismatch" and (shown := problem.get("input")) is not None:
+        fits = f"it has to fit `{problem['ctx']['pattern']}`"
+        return f"`{name}`: `{shown}` is no good name or figure here", fits
+    if problem["type"] == "literal_error":
+        choices = re.findall(r"'([^']*)'", str(problem.get("ctx", {}).get("expected", "")))
+        return f"`{name}`: there is no `{problem['input']}`", _nearest(str(problem["input"]), choices)
+    message = problem["msg"].removeprefix("Value error, ")
     message = message[:1].lower() + message[1:] if message[1:2].islower() else message
-    return place, f"`{name}`: {message}" if name else message, None
+    return f"`{name}`: {message}" if name else message, None
+
+
+def _name(loc: Loc) -> str:
+    return ".".join(str(part) for part in loc if isinstance(part, str))
+
+
+def _others(problems: Sequence[ErrorDetails], text: str) -> str | None:
+    """Where else something is wrong: of keys that are there, because a wrong key leaves the right one missing."""
+    first, *rest = problems
+    named = line_of(text, _location(first))
+    lines = {
+        line: _name(_location(each))
+        for each in rest
+        if each["type"] != "missing" and (line := line_of(text, _location(each))) not in (None, named)
+    }
+    if not lines:
+        return None
+    shown = [f"`{name}` in line {line}" for line, name in lines.items()]
+    return f"also wrong: {joined(shown, 5)}"
 
 
 def known_keys(model: type[BaseModel], loc: Loc) -> list[str]:

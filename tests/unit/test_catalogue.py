@@ -78,6 +78,10 @@ WRONG = {
         ENTRY.replace('functions = ["my_init"], least = "2 ms"', 'log = "("'),
         "MY-01: `entry.any.log`: this is no regular expression", None,
     ),
+    "several mistakes": (
+        ENTRY.replace('risk = "None."', 'risk = ""').replace('"cmdline"', '"cmdlin"'),
+        "MY-01: ", "also wrong: `entry.risk` in line",
+    ),
     "evidence of two kinds": (
         ENTRY.replace('least = "2 ms"', 'log = "x"'), "MY-01: `entry.any`: give exactly one of `functions`", None,
     ),
