@@ -62,3 +62,9 @@ export function words(name: string): string {
 export function timeName(data: PageData): string {
   return data.boot.virtual ? "virtual time" : "time";
 }
+
+/** How far a time may be off, in words; nothing where its marks are known. */
+export function unsureText(unsure: number | null): string {
+  if (unsure === 0) return "";
+  return unsure === null ? "off by an unknown time" : `off by up to ${time(unsure)}`;
+}

@@ -1,7 +1,7 @@
 /** What boot this is, how it ended, and its three figures, kept apart. */
 
 import { el } from "./dom";
-import { exact, instructions, share, time, words } from "./format";
+import { exact, instructions, share, time, unsureText, words } from "./format";
 import { missingPart, recordsPart } from "./records";
 import { consoleLine, visible } from "./text";
 import type { FirstData, Unreliable } from "./types";
@@ -109,10 +109,12 @@ function headline(data: FirstData): HTMLElement | null {
   const said: (Node | string)[] = [];
   if (phase >= 0) {
     const name = el("strong", {}, visible(words(phases.name[phase] ?? ""), 60));
+    const unsure = unsureText(phases.unsure_ns[phase] ?? null);
+    const off = unsure ? `, perhaps ${unsure}` : "";
     said.push(
       "The longest phase is ",
       name,
-      ` with ${time(lasts[phase])}, ${share(lasts[phase], boot.totals.virtual_ns)} of the time. `,
+      ` with ${time(lasts[phase])}, ${share(lasts[phase], boot.totals.virtual_ns)} of the time${off}. `,
     );
   }
   if (hottest) {

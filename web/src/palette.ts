@@ -25,6 +25,8 @@ const PHASE_COLOURS = 8;
 const PHASE_PATTERNS: Pattern[] = ["plain", "rising", "dots", "falling", "upright", "crossed", "level"];
 const FUNCTION_TINTS = 4;
 
+/** The hatching over what is not known. */
+export const UNSURE = "M-2,2 L2,-2 M0,8 L8,0 M6,10 L10,6";
 export const HIT = "var(--hit)";
 
 export function kindTitle(kind: string): string {
@@ -111,6 +113,8 @@ export function fills(phases: number): HTMLElement {
   defs.append(pattern("change-only-a", "var(--faster-2)", "dots"));
   defs.append(pattern("change-only-b", "var(--slower-2)", "rising"));
   defs.append(pattern("change-mixed", "var(--mixed)", "crossed"));
+  const hatching = svg("path", { d: UNSURE, stroke: "var(--ink)", "stroke-width": 2, "stroke-opacity": 0.5 });
+  defs.append(svg("pattern", { id: "unsure", width: 8, height: 8, patternUnits: "userSpaceOnUse" }, hatching));
   for (let i = 0; i < phases; i++) {
     const drawn = PHASE_PATTERNS[(i + Math.floor(i / PHASE_COLOURS)) % PHASE_PATTERNS.length] ?? "plain";
     defs.append(pattern(`phase-${i}`, `var(--phase-${i % PHASE_COLOURS})`, drawn));

@@ -4,7 +4,7 @@ import { scaleLinear } from "d3-scale";
 import { select } from "d3-selection";
 import { counts, durations, instants, instructionCounts, numbers } from "./columns";
 import { el, onWidth, section, svg } from "./dom";
-import { amount, instructions, share, time, words } from "./format";
+import { amount, instructions, share, time, unsureText, words } from "./format";
 import { phaseFill, swatch } from "./palette";
 import type { Selection } from "./selection";
 import { DataTable } from "./table";
@@ -22,6 +22,8 @@ interface Phase {
   instructions: number | null;
   time: number | null;
   idle: number | null;
+  /** How far its time may be off; null where nothing bounds it. */
+  unsure: number | null;
 }
 
 function rows(data: PageData): Phase[] {
@@ -36,6 +38,7 @@ function rows(data: PageData): Phase[] {
       instructions: phases.instructions[index] ?? null,
       time: start !== null && end !== null ? Math.max(0, end - start) : null,
       idle: phases.idle_ns[index] ?? null,
+      unsure: phases.unsure_ns[index] ?? null,
     };
   });
 }
@@ -65,7 +68,9 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
     const [x, w] = [scale(at), scale(value)];
     at += value;
     if (w <= 0) continue;
-    const text = `${words(phase.name)}: ${instructions(phase.instructions)} instructions, ${time(phase.time)}, idle ${time(phase.idle)}`;
+    const off = phase.unsure === 0 ? "" : `, perhaps ${unsureText(phase.unsure)}`;
+    const executed = `${instructions(phase.instructions)} instructions`;
+    const text = `${words(phase.name)}: ${executed}, ${time(phase.time)}${off}, idle ${time(phase.idle)}`;
     const group = svg("g", {
       class: selection.phase === null || selection.phase === phase.name ? "segment" : "segment other",
       tabindex: 0,
@@ -83,6 +88,11 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
       const foot = { y: BAR.top + BAR.height - FOOT, height: FOOT, fill: "url(#kind-idle)" };
       const length = Math.max(0, Math.min(w - gap, scale(phase.idle)));
       group.append(svg("rect", { x, width: length, ...foot }));
+    }
+    const unsure = unit === "time" ? begins(data, phase) : null;
+    if (unsure !== null) {
+      const length = Math.max(2, Math.min(scale(unsure), w - gap));
+      group.append(svg("rect", { x, y: BAR.top, width: length, height: BAR.height, fill: "url(#unsure)" }));
     }
     if (w > 30) {
       const texts = [
@@ -120,6 +130,25 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
     axis.querySelector(".tick:last-of-type text")?.setAttribute("text-anchor", "end");
   drawing.append(labels, markTicks(data, selection, scale, width), axis);
   return drawing;
+}
+
+/** How much later than its bar a phase may have begun; nothing where the records show when. */
+function begins(data: PageData, phase: Phase): number | null {
+  const track = data.timeline.tracks.find((each) => each.role === "phases");
+  const found = track?.unsure.find(([from]) => from === phase.start);
+  return found ? found[1] - found[0] : null;
+}
+
+/** What the records say of marks that none of them has. */
+function inferred(data: PageData): HTMLElement | null {
+  const { mark, detail } = data.marks;
+  if (data.phases.unsure_ns.every((unsure) => unsure === 0)) return null;
+  const said = mark.flatMap((name, i) => {
+    const [, how] = /^inferred: (.*)/s.exec(detail[i] ?? "") ?? [];
+    return how ? [el("li", {}, visible(`${words(name)}: ${how}`, 300))] : [];
+  });
+  const lead = "Hatched: no record shows when a phase ended and the next one began, so both may be off.";
+  return el("div", { class: "note unsure-marks" }, el("p", {}, lead), said.length > 0 ? el("ul", {}, ...said) : null);
 }
 
 /** Labels that fit get a ground on which they can be read on any pattern; the others go. */
@@ -201,6 +230,9 @@ export function phasesSection(data: PageData, selection: Selection): HTMLElement
         ? [instructionCounts<Phase>("instructions", "Instructions", (phase) => phase.instructions)]
         : []),
       durations("time", data.boot.virtual ? "Virtual time" : "Time", (phase) => phase.time),
+      ...(all.some((phase) => phase.unsure !== 0)
+        ? [{ id: "unsure", title: "May be", value: (phase: Phase) => unsureText(phase.unsure) }]
+        : []),
       ...(all.some((phase) => phase.idle !== null)
         ? [durations<Phase>("idle", "of it idle", (phase) => phase.idle)]
         : []),
@@ -221,7 +253,7 @@ export function phasesSection(data: PageData, selection: Selection): HTMLElement
   const lead =
     "Each phase starts where the one before ends; together they are the whole boot. " +
     "Choose one to see only its functions. By time, the striped foot of a phase is how much of it was idle.";
-  return section("phases", "Where the boot went", lead, place, table.element, marks(data));
+  return section("phases", "Where the boot went", lead, place, inferred(data), table.element, marks(data));
 }
 
 /** A share as figure and bar. */

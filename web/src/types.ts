@@ -46,6 +46,11 @@ export interface Spans {
   idle_ns: Column;
 }
 
+export interface Phases extends Spans {
+  /** How far the time of each may be off: 0 where its marks are known, null where nothing bounds it. */
+  unsure_ns: Column;
+}
+
 /** The calling-context tree, one entry of each column per node; names are indices into `strings`. */
 export interface TreeColumns {
   parent: number[];
@@ -193,7 +198,7 @@ export interface FirstData {
   boot: BootInfo;
   records: Records;
   marks: Marks;
-  phases: Spans;
+  phases: Phases;
   /** What the emulated machine adds; null of a boot that was not recorded exactly. */
   machine: TableData | null;
   findings: Finding[];

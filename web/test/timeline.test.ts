@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nearestEdge, ranAt, sums } from "../src/timeline/answers";
 import { readTimeline, type Timeline, type TrackDescription } from "../src/timeline/data";
+import { unsureText } from "../src/timeline/details";
 import { find, readQuery, readTime } from "../src/timeline/find";
 import { readFragment, writeFragment } from "../src/timeline/fragment";
 import { Lane } from "../src/timeline/lane";
@@ -43,11 +44,15 @@ function track(over: Partial<Timeline["tracks"][number]> & { lanes: Lane[] }): T
 /** What a target is given, without drawing. */
 class Recorder implements Target {
   bars: [number, number, number][] = [];
+  hatched: [number, number][] = [];
   bar(x: number, _y: number, width: number, _height: number, _look: number, strength: number): void {
     this.bars.push([x, width, strength]);
   }
   rect(): void {}
   frame(): void {}
+  unsure(x: number, _y: number, width: number): void {
+    this.hatched.push([x, width]);
+  }
   text(): void {}
   widthOf(text: string): number {
     return text.length * 6;
@@ -208,6 +213,33 @@ describe("the filter language", () => {
     expect([count("pci"), count("kind:udev"), count(">1ms"), count("-pci"), count("kind:udev pci")]).toEqual([
       1, 1, 1, 1, 0,
     ]);
+  });
+});
+
+describe("phases whose begin no record shows", () => {
+  it("are hatched from the earliest instant to the latest, as far as these are shown", () => {
+    const lane = new Lane(
+      new Float64Array([0, 4e5]),
+      new Float64Array([4e5, 1e6]),
+      new Uint32Array(2),
+      new Uint8Array(2),
+    );
+    const view = new View(0, 1e6);
+    [view.width, view.gutter] = [1000, 0];
+    const [scene, row] = sceneOf(lane, view);
+    row.track.unsure = [[4e5, 6e5]];
+    const target = new Recorder();
+    paintRow(target, scene, row, 0);
+    view.show(5e5, 1e6);
+    paintRow(target, scene, row, 0);
+    view.show(0, 3e5);
+    paintRow(target, scene, row, 0);
+    expect(target.hatched).toEqual([
+      [400, 200],
+      [0, 200],
+    ]);
+    expect(unsureText({ row, i: 0 })).toMatch(/^ends between/);
+    expect(unsureText({ row, i: 1 })).toMatch(/^begins between/);
   });
 });
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import polars as pl
 
-from firstlight.schema.spans import Grade
+from firstlight.schema.spans import Grade, SpanKind
 
 #: How the detail of a mark that no record has begins.
 INFERRED = "inferred: "
 #: The attribute of a phase that has it. A damaged one is none.
 _UNSURE = r'"unsure_ns":"([0-9]{1,18})"'
+#: The attribute of a phase that has by when it began.
+_BEGAN_BY = r'"began_by_ns":"([0-9]{1,18})"'
 #: Grades of phases whose bounds are known.
 _KNOWN = [Grade.EXACT, Grade.GOOD, Grade.COARSE]
 
@@ -25,6 +27,25 @@ def unsure_ns() -> pl.Expr:
     known = pl.col("grade").is_null() | pl.col("grade").is_in(_KNOWN)
     bound = pl.col("attributes").str.extract(_UNSURE).cast(pl.Int64, strict=False)
     return pl.when(known).then(pl.lit(0, dtype=pl.Int64)).otherwise(bound).alias("unsure_ns")
+
+
+def unsure_begins(spans: pl.DataFrame) -> list[tuple[int, int | None]]:
+    """The instants between which a phase began, where records do not show when; in ns, no second one without a bound.
+
+    :param spans: those of a boot; what is no phase is left out.
+
+    >>> attributes = ['{"unsure_ns":"7"}', '{"began_by_ns":"27","unsure_ns":"7"}', None]
+    >>> columns = {"kind": "phase", "grade": ["bounded", "bounded", "good"], "attributes": attributes}
+    >>> unsure_begins(pl.DataFrame({"span": [0, 1, 2], "start_ns": [0, 20, 90]} | columns))
+    [(20, 27)]
+    """
+    phases = spans.filter(pl.col("kind") == SpanKind.PHASE, pl.col("start_ns").is_not_null()).sort("start_ns", "span")
+    by = pl.col("attributes").str.extract(_BEGAN_BY).cast(pl.Int64, strict=False)
+    # Both phases at an instant that nothing bounds lack a bound.
+    open_ended = (pl.col("grade") == Grade.BOUNDED) & unsure_ns().is_null()
+    both = open_ended & open_ended.shift(1, fill_value=False)
+    rows = phases.select("start_ns", by.alias("by"), both.alias("both")).filter(pl.col("by").is_not_null() | "both")
+    return [(start, None if both else by) for start, by, both in rows.iter_rows()]
 
 
 def unsure_phases(phases: pl.DataFrame) -> pl.DataFrame:

@@ -11,6 +11,7 @@ import polars as pl
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern, Manifest
+from firstlight.bundle.phase_bounds import unsure_ns
 from firstlight.bundle.reliability import unreliable_text
 from firstlight.errors import BundleError
 from firstlight.fleet.contents import manifest_digest
@@ -59,6 +60,8 @@ PROCESS = "process"
 """The kind of rows that processes have; the others are those of spans."""
 KINDS = (SpanKind.PHASE.value, SpanKind.INITCALL.value, SpanKind.UNIT.value, PROCESS, SpanKind.PROBE.value)
 """The kinds of parts that boots are compared by."""
+BOUND = "phase_bound"
+"""The kind of rows that say how far a phase may be off, because no record shows when it began or ended."""
 CAUSE = "cause"
 """The kind of rows that causes of the catalogue have, named by their entries."""
 LOOKED_FOR = "[looked for]"
@@ -108,7 +111,7 @@ def boot_rows(
     facts = _facts(boot)
     names = None if keeps_identities else [*names_of_machine(facts), *names_said(boot.log())["said"].unique()]
     row = boot_row(digest or manifest_digest(boot.directory), boot.manifest, length_ns, facts, attributes, names)
-    spans = pl.concat([parts_of_spans(boot.spans()), _processes(boot)])
+    spans = pl.concat([parts_of_spans(boot.spans()), _processes(boot), bounds_of_spans(boot.spans(), length_ns)])
     if names is not None:
         spans = mask_column(spans, "name", names)
     if finds_causes:
@@ -182,6 +185,23 @@ def parts_of_spans(spans: pl.DataFrame) -> pl.DataFrame:
     return spans.filter(wanted & timed).select(
         *columns, "kind", pl.col("name").str.slice(0, _LONGEST), "start_ns", "duration_ns", "instructions"
     )
+
+
+def bounds_of_spans(spans: pl.DataFrame, length_ns: int | pl.Expr) -> pl.DataFrame:
+    """How far phases may be off, as rows of parts; what nothing bounds is at most off by the whole boot.
+
+    :param spans: columns of another table, such as `file`, stay.
+    :param length_ns: the duration of the boot.
+    """
+    phases = spans.filter(pl.col("kind") == SpanKind.PHASE).with_columns(unsure_ns())
+    nothing = pl.lit(None, dtype=pl.Int64)
+    off = pl.min_horizontal(pl.col("unsure_ns").fill_null(length_ns), pl.lit(_LONGEST_NS)).cast(pl.Int64)
+    columns = [name for name in ("file",) if name in spans.columns]
+    rows = phases.select(
+        *columns, pl.lit(BOUND).alias("kind"), pl.col("name").str.slice(0, _LONGEST), nothing.alias("start_ns"),
+        off.alias("duration_ns"), nothing.alias("instructions"),
+    )  # fmt: skip
+    return rows.filter(pl.col("duration_ns") > 0)
 
 
 def _facts(boot: Boot) -> dict[str, str]:

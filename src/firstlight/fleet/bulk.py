@@ -24,6 +24,7 @@ from firstlight.fleet.boot_rows import (
     FACT_NAMES,
     SPANS,
     boot_row,
+    bounds_of_spans,
     is_length,
     merged,
     names_of_machine,
@@ -73,6 +74,7 @@ def bulk_rows(
         return nothing
     try:
         marks, spans, facts = (_read(list(heads), table) for table in _TABLES)
+        phases = _phases(list(heads))
         said = pl.DataFrame() if keeps_identities else names_said(_log(list(heads)))
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # One of them is damaged, and none of these says which.
@@ -100,7 +102,10 @@ def bulk_rows(
         boots.append(row)
         numbers[file] = row["boot"]
         names[file] = own or []
-    parts = parts_of_spans(spans.filter(pl.col(_FILE).is_in(list(numbers))))
+    length_ns = pl.col(_FILE).replace_strict(lengths, default=0, return_dtype=pl.Int64)
+    ordinary = pl.col(_FILE).is_in(list(numbers))
+    bounds = bounds_of_spans(phases.filter(ordinary), length_ns)
+    parts = pl.concat([parts_of_spans(spans.filter(ordinary)), bounds])
     if not keeps_identities:
         # Most names of machines are in no name of a part of any boot.
         there = set(names_within({name for own in names.values() for name in own}, parts["name"].unique()))
@@ -139,6 +144,16 @@ def _read(bundles: Sequence[Path], table: str) -> pl.DataFrame:
     bundle = pl.col(_FILE).str.strip_suffix(f"/{table}.parquet")
     frames = pl.scan_parquet(files, glob=False, hive_partitioning=False, include_file_paths=_FILE)
     return frames.select(*columns, bundle).collect()
+
+
+def _phases(bundles: Sequence[Path]) -> pl.DataFrame:
+    """The phases of many bundles with what is known of their bounds, and the bundle of each."""
+    schema = SCHEMAS["spans"]
+    columns = [pl.col(name).cast(schema[name]) for name in ("kind", "name", "grade", "attributes")]
+    files = [str(bundle / "spans.parquet") for bundle in bundles]
+    frames = pl.scan_parquet(files, glob=False, hive_partitioning=False, include_file_paths=_FILE)
+    bundle = pl.col(_FILE).str.strip_suffix("/spans.parquet")
+    return frames.filter(pl.col("kind") == SpanKind.PHASE.value).select(*columns, bundle).collect()
 
 
 def _log(bundles: Sequence[Path]) -> pl.DataFrame:

@@ -78,7 +78,7 @@ def _lines(answers: Sequence[Answer], changes: Answer | None) -> Iterator[str]:
         text = f"Change of a part's median from kernel {changes.old} to {changes.new}, as a share; only what changed."
         yield from family("fleet_part_change_ratio", "gauge", "ratio", text)
         for row in changes.rows.to_dicts():
-            if row["verdict"] != Verdict.UNCHANGED:
+            if Verdict(row["verdict"]).is_change:
                 kernels = (("old", changes.old or ""), ("new", changes.new or ""))
                 labels = (*_labels(row, changes.by), ("kind", row["kind"]), ("part", row["name"]), *kernels)
                 yield sample("fleet_part_change_ratio", labels, repr(row["change"]))

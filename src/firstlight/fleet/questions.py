@@ -11,7 +11,7 @@ import polars as pl
 from ibis import _
 
 from firstlight.errors import UsageError
-from firstlight.fleet.analyses import cohorts, outliers, regressed, spread, tail
+from firstlight.fleet.analyses import bounds, cohorts, outliers, regressed, spread, tail
 from firstlight.fleet.analyses.joined import COMPLETE, NOT_KNOWN, TOTAL, chosen_boots
 from firstlight.fleet.boot_rows import PROCESS
 from firstlight.fleet.conditions import Condition, read_conditions
@@ -23,6 +23,7 @@ from firstlight.suggest import one_of
 
 _DEFAULT_BY = ("model", "kernel")
 _LISTED = 5
+_UNSURE = "unsure: records do not show when some phases began or ended, so their times are known within bounds alone"
 
 
 class Question(StrEnum):
@@ -148,6 +149,7 @@ def _rows(
         if kind == "phase":
             # The total is no part: every slice of names has it.
             rows = rows.unique()
+            rows = bounds.with_bounds(rows, bounds.median_bounds(tables, by, conditions), by)
         return _Found(spread.ordered(rows, by), by)
     if asked.question == Question.OUTLIERS:
         phase = SpanKind.PHASE.value
@@ -175,7 +177,8 @@ def _rows(
             values = sorted(set(chosen[attribute]))[:40]
             raise UsageError(f"no boot has {attribute} `{value}`", where="--between", hint=one_of(value, values))
     sums = tables.by_name(lambda some: regressed.rank_sums(some, attribute, old, new, strata, conditions))
-    rows = regressed.with_verdicts(sums, strata)
+    known = bounds.median_bounds(tables, [attribute, *(name for name in strata if name != attribute)], conditions)
+    rows = regressed.with_verdicts(sums, strata, known, (attribute, old, new))
     cells = f"{rows.height} cells of a part and {' and '.join(strata) or 'all boots'} were tested"
     notes = [f"{attribute} {new} against {old}; {cells}"]
     if not rows.height:
@@ -203,8 +206,14 @@ def _version(text: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.findall(r"\d+|\D+", text)]
 
 
+def _is_unsure(rows: pl.DataFrame) -> bool:
+    if "verdict" in rows.columns and (rows["verdict"] == regressed.Verdict.UNSURE).any():
+        return True
+    return "unsure_ns" in rows.columns and bool((rows["unsure_ns"] > 0).any())
+
+
 def _doubts(rows: pl.DataFrame) -> list[str]:
-    notes = []
+    notes = [_UNSURE] if _is_unsure(rows) else []
     if "few" in rows.columns and rows["few"].any():
         few = rows["few"].sum()
         notes.append(f"{few} of {rows.height} rows are of fewer than {spread.FEW} boots: they say little")

@@ -39,6 +39,9 @@ CREATE TABLE measures (number INTEGER, kind VARCHAR, name VARCHAR, ns BIGINT);
 
 _FORMAT = "firstlight history 1"
 
+#: The kind of measures that say how far the time of a phase may be off, because no record shows when it began or ended.
+BOUNDS = "phase_bound"
+
 #: What a history that is read may do: no other file, no network, no extension.
 _READ_ONLY = (
     "temp_directory = ''",
@@ -74,6 +77,7 @@ class History:
 
     Tables, for whoever reads the file by DuckDB: `boots` (a row for each, in order; `label` is the commit) and
     `measures` (`number` of the boot, `kind` of `total`, `phase`, `function`, `name`, nanoseconds; functions by self).
+    Of kind `phase_bound` is how far the time of a phase may be off.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, where: str) -> None:
@@ -262,6 +266,7 @@ def _inputs(boot: Boot, sample: Sample) -> dict[str, str | None]:
 
 def _measures(boot: Boot, sample: Sample, number: int) -> pl.DataFrame:
     rows = [("total", "total", sample.virtual_ns), *(("phase", name, ns) for name, ns in sample.phase_ns.items())]
+    rows += [(BOUNDS, name, far) for name in sample.phase_ns if (far := _off(sample, name))]
     calls = boot.calls()
     reliable = Concern.FUNCTIONS not in sample.unreliable
     if reliable and not calls.is_empty() and not calls["self_ns"].null_count():
@@ -276,6 +281,12 @@ def _measures(boot: Boot, sample: Sample, number: int) -> pl.DataFrame:
         schema={"number": pl.Int32, "kind": pl.String, "name": pl.String, "ns": pl.Int64},
         orient="row",
     )
+
+
+def _off(sample: Sample, phase: str) -> int:
+    """How far the time of a phase may be off; one that nothing bounds is at most off by the whole boot."""
+    far = sample.unsure_ns(phase)
+    return sample.virtual_ns if far is None else far
 
 
 @contextmanager

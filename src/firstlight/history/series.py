@@ -11,7 +11,8 @@ from typing import Any, Literal
 from firstlight.bundle.older import phase_among
 from firstlight.comparison.known_bands import KnownBand, band_of_recipe
 from firstlight.errors import BundleError, UsageError
-from firstlight.history.history import History
+from firstlight.history.bounds import Point, split_changes
+from firstlight.history.history import BOUNDS, History
 from firstlight.history.testbeds import Anchor, TestbedBoots, chained, select_testbed
 from firstlight.stats.change_points import FENCE, ChangePoint, change_points, regressions
 from firstlight.suggest import unknown_name
@@ -26,26 +27,6 @@ PARTS: tuple[Kind, ...] = (
 
 #: A part whose change is less than this share of the whole boot is not looked at.
 PART_FLOOR = 0.001
-
-
-@dataclass(frozen=True)
-class Point:
-    """One commit or label, with its boots in nanoseconds."""
-
-    at: str
-    samples: tuple[int, ...]
-    exact: bool = False
-    anchored: bool = False
-    """Recorded on another testbed, and scaled by the ratio of an anchor."""
-
-    @property
-    def level(self) -> int:
-        """What the point took: of exact boots the last one's time, which some boot took; else the median.
-
-        >>> Point("v1", (100, 110), exact=True).level, Point("v1", (100, 110)).level
-        (110, 105)
-        """
-        return self.samples[-1] if self.exact else round(median(self.samples))
 
 
 @dataclass(frozen=True)
@@ -67,6 +48,8 @@ class Series:
     """Boots that lack a part of their evidence, each with its label and what it lacks."""
     noise_band: str | None = None
     """Of exact boots, the noise band within which nothing is a change, and where it is from."""
+    unsure: tuple[ChangePoint, ...] = ()
+    """Changes that may be none: the records do not show well enough when the phase began and ended."""
 
     @property
     def left_out(self) -> int:
@@ -117,30 +100,40 @@ def _series(history: History, kind: Kind, name: str, testbed: str | None) -> Ser
     # What a boot does not have, it spent no time in; one that stores nothing of the kind is not in the series.
     boots = [boot for boot in chosen.every if boot["number"] in there]
     scaled = chained(chosen, {boot["number"]: values.get(boot["number"], 0) for boot in boots})
-    by_label: dict[str, list[int]] = {}
+    off = history.values(BOUNDS, name) if kind == "phase" else {}
+    by_label: dict[str, list[tuple[int, int]]] = {}
     for boot in boots:
         if boot["number"] in scaled:
-            by_label.setdefault(str(boot["label"]), []).append(scaled[boot["number"]])
+            one = (scaled[boot["number"]], off.get(boot["number"], 0))
+            by_label.setdefault(str(boot["label"]), []).append(one)
     exact = all(boot["mode"] == "exact" for boot in boots)
     repeated = {number for anchor in chosen.anchors for number in anchor.new}
     own = {str(boot["label"]) for boot in chosen.testbed.boots if boot["number"] not in repeated}
-    points = tuple(Point(at, tuple(samples), exact, at not in own) for at, samples in by_label.items())
+    points = tuple(_point(at, boots, exact, at not in own) for at, boots in by_label.items())
     known = _band(boots[-1]) if exact and boots else None
     lowest = max(1, min((point.level for point in points), default=1))
     least = FENCE if known is None else max(FENCE, _width_ns(known, kind, name) / lowest)
+    found = change_points([point.samples for point in points], exact=exact, least=least)
+    sure, unsure = split_changes(points, found)
     return Series(
         kind,
         name,
         exact,
         points,
-        tuple(change_points([point.samples for point in points], exact=exact, least=least)),
+        sure,
         chosen.testbed,
         chosen.others,
         chosen.anchors,
         tuple(point.at for point in points if len(set(point.samples)) > 1) if exact else (),
         tuple(_lacking(boots)),
         None if known is None else known.text,
+        unsure,
     )
+
+
+def _point(at: str, boots: Sequence[tuple[int, int]], exact: bool, anchored: bool) -> Point:
+    samples, unsure = zip(*boots, strict=True)
+    return Point(at, samples, exact, anchored, unsure if any(unsure) else ())
 
 
 def _band(boot: dict[str, Any]) -> KnownBand:

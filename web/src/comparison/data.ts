@@ -122,6 +122,8 @@ export interface MeanRow {
   high_ns: number | null;
   adjusted_p: number | null;
   differs: boolean;
+  /** By how much the change may be off, because records do not show when a phase began; null for an unknown time. */
+  unsure_ns: number | null;
 }
 
 export interface MeanLevel {

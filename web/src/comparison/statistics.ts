@@ -49,7 +49,7 @@ function levelTable(level: MeanLevel, tooFew: string | undefined): HTMLElement {
             "span",
             { class: "named" },
             el("span", { class: "code" }, name(row)),
-            row.differs || row.change_scaled === 0 ? null : el("span", { class: "tag noise" }, "noise?"),
+            row.differs || row.change_scaled === 0 ? null : el("span", { class: "tag noise" }, doubt(row)),
           ),
       },
       numbers(
@@ -86,13 +86,29 @@ function levelTable(level: MeanLevel, tooFew: string | undefined): HTMLElement {
   const note =
     `${exact(differ)} of ${exact(level.rows.length)} rows differ; what is marked “noise?” cannot be told from noise. ` +
     `Together they changed by ${signedCount(Math.round(sum / level.scale))} ns, ${holds}.`;
+  const off = unsureNote(level.rows);
   return el(
     "div",
     { class: "level" },
     table.element,
     el("p", { class: "note sum" }, note),
+    off ? el("p", { class: "note" }, off) : null,
     tooFew ? el("p", { class: "note" }, visible(tooFew, 500)) : null,
   );
+}
+
+/** Why a change is not certain. */
+function doubt(row: MeanRow): string {
+  return row.unsure_ns === 0 ? "noise?" : "unsure";
+}
+
+/** What `unsure` means, where a row is. */
+function unsureNote(rows: MeanRow[]): string | null {
+  const unsure = rows.filter((row) => row.unsure_ns !== 0 && !row.differs);
+  if (unsure.length === 0) return null;
+  const known = unsure.flatMap((row) => (row.unsure_ns === null ? [] : [row.unsure_ns]));
+  const most = known.length === unsure.length ? `up to ${fine(Math.round(Math.max(...known)))}` : "an unknown time";
+  return `“unsure”: the records do not show when these phases began or ended; their changes may be off by ${most}.`;
 }
 
 function figures(rows: string[][]): HTMLElement {

@@ -14,6 +14,8 @@ export interface TrackDescription {
   left_out_ns: number;
   /** Of a queue, what each bar of its lane counts. */
   heights: number[];
+  /** Of phases, pairs of instants between which a bar begins and the one before it ends. */
+  unsure: [number, number][];
   lanes: number[];
 }
 
@@ -28,8 +30,9 @@ export interface TimelineDescription {
   tracks: TrackDescription[];
 }
 
-export interface Track extends Omit<TrackDescription, "lanes" | "heights"> {
+export interface Track extends Omit<TrackDescription, "lanes" | "heights" | "unsure"> {
   lanes: Lane[];
+  unsure?: [number, number][];
   /** Which boot it is of, in a page of two. */
   side?: "a" | "b";
 }

@@ -20,13 +20,27 @@ export function nameOf(chart: Chart, spot: { lane: Spot["lane"]; i: number }): s
   return visible(chart.timeline.names[spot.lane.named(spot.i)] ?? "", 200);
 }
 
+/** Between which instants a phase begins and ends, where records do not show when; nothing for every other bar. */
+export function unsureText({ row, i }: Picked): string | null {
+  const { lane, track } = row;
+  const between = (at: number): string | null => {
+    const found = track.unsure?.find(([from]) => from === at);
+    return found ? `between ${stamp(found[0])} and ${stamp(found[1])} s` : null;
+  };
+  const [begin, end] = [between(lane.from(i)), lane.isOpen(i) ? null : between(lane.to(i))];
+  if (!begin && !end) return null;
+  return [begin ? `begins ${begin}` : "", end ? `ends ${end}` : ""].filter(Boolean).join(", ");
+}
+
 /** What a screen reader says of a bar. */
 export function describe(chart: Chart, { row, i }: Picked): string {
   const { lane, track } = row;
   const end = lane.isOpen(i) ? "did not end" : `lasts ${time(lane.length(i))}`;
   const critical = lane.isCritical(i) ? ", on the critical path" : "";
   const where = `${track.group}, ${visible(track.label, 100)}`;
-  return `${nameOf(chart, { lane, i })}, ${where}, starts at ${time(lane.from(i))}, ${end}${critical}, ${i + 1} of ${lane.size}`;
+  const unsure = unsureText({ row, i });
+  const known = `starts at ${time(lane.from(i))}, ${end}${unsure ? `, not exactly known: ${unsure}` : ""}${critical}`;
+  return `${nameOf(chart, { lane, i })}, ${where}, ${known}, ${i + 1} of ${lane.size}`;
 }
 
 function button(text: string, act: () => void): HTMLButtonElement {
@@ -79,6 +93,8 @@ export class Details {
       ["Ends at", lane.isOpen(i) ? "it did not end" : `${stamp(to)} s`],
       ["Lasts", `${time(to - from)} (${exact(to - from)} ns, ${share(to - from, chart.view.whole)} of the boot)`],
     ];
+    const unsure = unsureText(picked);
+    if (unsure) facts.push(["Not exactly known", `it ${unsure}: no record shows when`]);
     if (lane.isCritical(i))
       facts.push(["Critical path", `yes; without it the boot ends at most ${time(to - from)} earlier`]);
     const change = lane.change?.[i];

@@ -100,6 +100,16 @@ export function paintRow(target: Target, scene: Scene, row: Row, y: number): voi
     paintBar(target, scene, row, i, y, found, taken);
     i++;
   }
+  paintUnsure(target, view, row, y);
+}
+
+/** Over the bars of phases: between which instants one ends and the next one begins, where records do not show when. */
+function paintUnsure(target: Target, view: View, row: Row, y: number): void {
+  for (const [from, to] of row.track.unsure ?? []) {
+    if (to <= view.from || from >= view.to) continue;
+    const x = Math.max(view.gutter, view.x(from));
+    target.unsure(x, y, Math.max(2, Math.min(view.width, view.x(to)) - x), row.height);
+  }
 }
 
 /** The height of bars in pixels; of a queue, that of the tallest one, at least a pixel. */

@@ -116,7 +116,10 @@ export function pairOf(a: Side, b: Side, offset: number): Timeline {
               lane.name.map((number) => renamed[number] ?? 0),
             ),
           );
-    tracks.push({ ...track, label: `${side.toUpperCase()} ${track.label}`, lanes, side });
+    const unsure =
+      side === "a" ? track.unsure : track.unsure?.map(([from, to]): [number, number] => [from + offset, to + offset]);
+    const moved = unsure ? { unsure } : {};
+    tracks.push({ ...track, label: `${side.toUpperCase()} ${track.label}`, lanes, ...moved, side });
   };
   for (const [key, track] of ofA) {
     const other = ofB.get(key);

@@ -193,6 +193,7 @@ function legend(timeline: Timeline): HTMLElement {
   const lanes = timeline.tracks.flatMap((track) => track.lanes);
   const looks = lanes.reduce((all, lane) => all | lane.looks, 0);
   const has = (look: number): boolean => ((looks >> look) & 1) === 1;
+  const unsure = timeline.tracks.some((track) => (track.unsure ?? []).length > 0);
   const texts: [boolean, string, string][] = [
     [lanes.some((lane) => lane.critical), "critical", "on the critical path"],
     [has(12), "running", "had the processor"],
@@ -201,6 +202,7 @@ function legend(timeline: Timeline): HTMLElement {
     [has(10), "deferred", "deferred or held back"],
     [has(13), "call", "system call"],
     [has(9), "work", "at work"],
+    [unsure, "unsure", "no record shows when one phase ended and the next began"],
   ];
   const items = texts
     .filter(([shown]) => shown)

@@ -1,14 +1,19 @@
 /** What a timeline is drawn on: a canvas, or the text of an SVG file. Both know the same few shapes. */
+import { UNSURE } from "../palette";
 import type { Palette } from "./palette";
 
 export interface Target {
   bar(x: number, y: number, width: number, height: number, look: number, strength: number): void;
   rect(x: number, y: number, width: number, height: number, colour: string): void;
   frame(x: number, y: number, width: number, height: number, colour: string): void;
+  /** Hatching over bars whose edge is not known. */
+  unsure(x: number, y: number, width: number, height: number): void;
   text(x: number, y: number, text: string, colour: string): void;
   widthOf(text: string): number;
 }
 
+/** The hatching over what is not known: wide, in the colour of texts, which stay readable below it. */
+const HATCHED = 0.5;
 /** Bars narrower than this have no pattern. */
 const PATTERNED = 5;
 export const FONT = "11px system-ui, 'DejaVu Sans', sans-serif";
@@ -17,6 +22,7 @@ export class CanvasTarget implements Target {
   readonly context: CanvasRenderingContext2D;
   readonly #palette: Palette;
   readonly #patterns = new Map<number, CanvasPattern | null>();
+  #hatching: CanvasPattern | null | undefined;
   readonly #widths = new Map<string, number>();
 
   constructor(context: CanvasRenderingContext2D, palette: Palette) {
@@ -48,6 +54,14 @@ export class CanvasTarget implements Target {
     this.context.strokeRect(x, y, width, height);
   }
 
+  unsure(x: number, y: number, width: number, height: number): void {
+    this.#hatching ??= this.#tile(UNSURE, this.#palette.ink, 2);
+    this.context.globalAlpha = HATCHED;
+    this.context.fillStyle = this.#hatching ?? this.#palette.ink;
+    this.context.fillRect(x, y, width, height);
+    this.context.globalAlpha = 1;
+  }
+
   text(x: number, y: number, text: string, colour: string): void {
     this.context.fillStyle = colour;
     this.context.fillText(text, x, y);
@@ -67,19 +81,21 @@ export class CanvasTarget implements Target {
     const known = this.#patterns.get(look);
     if (known !== undefined) return known;
     const path = this.#palette.patterns[look];
-    let made: CanvasPattern | null = null;
+    const made = path ? this.#tile(path, this.#palette.pattern, 1.2) : null;
+    this.#patterns.set(look, made);
+    return made;
+  }
+
+  #tile(path: string, colour: string, width: number): CanvasPattern | null {
     const tile = document.createElement("canvas");
     tile.width = 8;
     tile.height = 8;
     const g = tile.getContext("2d");
-    if (path && g) {
-      g.strokeStyle = this.#palette.pattern;
-      g.lineWidth = 1.2;
-      g.stroke(new Path2D(path));
-      made = this.context.createPattern(tile, "repeat");
-    }
-    this.#patterns.set(look, made);
-    return made;
+    if (!g) return null;
+    g.strokeStyle = colour;
+    g.lineWidth = width;
+    g.stroke(new Path2D(path));
+    return this.context.createPattern(tile, "repeat");
   }
 }
 
@@ -114,6 +130,11 @@ export class SvgTarget implements Target {
     this.#parts.push(`<rect ${place} fill="none" stroke="${escaped(colour)}" stroke-width="2"/>`);
   }
 
+  unsure(x: number, y: number, width: number, height: number): void {
+    const place = `x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${Math.max(0, width).toFixed(1)}" height="${height}"`;
+    this.#parts.push(`<rect ${place} fill="url(#unsure)" fill-opacity="${HATCHED}"/>`);
+  }
+
   text(x: number, y: number, text: string, colour: string): void {
     const place = `x="${x.toFixed(1)}" y="${y.toFixed(1)}"`;
     this.#parts.push(`<text ${place} fill="${escaped(colour)}">${escaped(text)}</text>`);
@@ -132,10 +153,13 @@ export class SvgTarget implements Target {
           : "",
       )
       .join("");
+    const unsure =
+      `<pattern id="unsure" width="8" height="8" patternUnits="userSpaceOnUse"><path d="${UNSURE}" ` +
+      `fill="none" stroke="${escaped(this.#palette.ink)}" stroke-width="2"/></pattern>`;
     return (
       `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
       `role="img" font-family="system-ui, sans-serif" font-size="11"><title>${escaped(title)}</title>` +
-      `<defs>${patterns}</defs>${this.#parts.join("")}</svg>\n`
+      `<defs>${patterns}${unsure}</defs>${this.#parts.join("")}</svg>\n`
     );
   }
 }

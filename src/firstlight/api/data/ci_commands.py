@@ -108,6 +108,7 @@ class Point(TypedDict):
     level_ns: int
     samples_ns: list[int]
     anchored: bool
+    unsure_ns: list[int]
 
 
 class SeriesChange(TypedDict):
@@ -145,6 +146,7 @@ class Series(TypedDict):
     anchors: list[Anchor]
     points: list[Point]
     changes: list[SeriesChange]
+    unsure_changes: list[SeriesChange]
     noise_band: str | None
     left_out: int
     unequal: list[str]

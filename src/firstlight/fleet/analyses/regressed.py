@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import Any
 
 import ibis
 import ibis.expr.types as ir
@@ -48,7 +49,14 @@ class Verdict(StrEnum):
 
     SLOWER = "slower"
     FASTER = "faster"
+    UNSURE = "unsure"
+    """It changed by less than what the records leave open: they do not show when the phase began or ended."""
     UNCHANGED = "unchanged"
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the part certainly changed."""
+        return self in (Verdict.SLOWER, Verdict.FASTER)
 
 
 def rank_sums(
@@ -85,18 +93,25 @@ def rank_sums(
     return sums.inner_join(medians, cell).select(*cell, "boots", "new_boots", "new_rank2", "ties", "old_ns", "new_ns")
 
 
-def with_verdicts(sums: pl.DataFrame, strata: Sequence[str]) -> pl.DataFrame:
+def with_verdicts(
+    sums: pl.DataFrame, strata: Sequence[str], bounds: pl.DataFrame | None = None, between: tuple[str, ...] = ()
+) -> pl.DataFrame:
     """The rows of :func:`rank_sums` with their verdicts, the largest change first.
 
     Each stratum has a test of its own (Wilcoxon 1945, Mann and Whitney 1947, with the correction for ties); all p
     are adjusted together (Benjamini and Hochberg 1995). Of each part over all strata there is the test of van Elteren
     (1960). A part is slower or faster where the adjusted p is below :data:`LEVEL` and its median changed by at least
-    :data:`LEAST_CHANGE`.
+    :data:`LEAST_CHANGE`. It is unsure where the bounds of both medians have times in common.
+
+    :param bounds: those of :func:`firstlight.fleet.analyses.bounds.median_bounds`, by the compared attribute and the
+        strata.
+    :param between: the compared attribute, its old and its new value.
     """
     rows = sums.filter((pl.col("new_boots") > 0) & (pl.col("new_boots") < pl.col("boots"))).to_dicts()
     z_values = [_z(row) for row in rows]
     adjusted = benjamini_hochberg([None if z is None else _two_sided(z) for z in z_values])
     together = _van_elteren(rows)
+    ends = _ends(bounds, strata, between)
     for row, z, p in zip(rows, z_values, adjusted, strict=True):
         old, new = row["old_ns"], row["new_ns"]
         change = (new - old) / old if old else None
@@ -109,7 +124,7 @@ def with_verdicts(sums: pl.DataFrame, strata: Sequence[str]) -> pl.DataFrame:
             "z": z,
             "p": p,
             "p_all_strata": together[row["kind"], row["name"]],
-            "verdict": (Verdict.SLOWER if new > old else Verdict.FASTER).value if clear else Verdict.UNCHANGED.value,
+            "verdict": _verdict(row, clear, ends, strata).value,
             "few": min(row["new_boots"], row["boots"] - row["new_boots"]) < FEW,
         }
     order = list(Verdict)
@@ -117,6 +132,34 @@ def with_verdicts(sums: pl.DataFrame, strata: Sequence[str]) -> pl.DataFrame:
                                *(row[name] for name in strata)))  # fmt: skip
     columns = dict.fromkeys(("kind", "name", *strata), pl.String) | _COLUMNS
     return pl.DataFrame(rows, infer_schema_length=None).select(list(columns)) if rows else pl.DataFrame(schema=columns)
+
+
+_Ends = dict[tuple[str, ...], tuple[float, float]]
+
+
+def _ends(bounds: pl.DataFrame | None, strata: Sequence[str], between: tuple[str, ...]) -> _Ends:
+    """The bounds of medians by `old` or `new`, kind, name and stratum."""
+    if bounds is None or not between:
+        return {}
+    attribute, *values = between
+    side = dict(zip(values, ("old", "new"), strict=True))
+    return {
+        (side[row[attribute]], row["kind"], row["name"], *(row[name] for name in strata)): (
+            row["low_ns"],
+            row["high_ns"],
+        )
+        for row in bounds.filter(pl.col(attribute).is_in(values)).to_dicts()
+    }
+
+
+def _verdict(row: dict[str, Any], clear: bool, ends: _Ends, strata: Sequence[str]) -> Verdict:
+    if not clear:
+        return Verdict.UNCHANGED
+    cell = (row["kind"], row["name"], *(row[name] for name in strata))
+    old, new = (ends.get((side, *cell), (row[f"{side}_ns"],) * 2) for side in ("old", "new"))
+    if old[0] <= new[1] and new[0] <= old[1]:
+        return Verdict.UNSURE
+    return Verdict.SLOWER if row["new_ns"] > row["old_ns"] else Verdict.FASTER
 
 
 def _moments(row: dict[str, int]) -> tuple[float, float]:

@@ -42,7 +42,7 @@ NAME = 300
 #: A page is no larger than this: what its timeline may have is what the rest leaves, but always something.
 PAGE_BYTES = 3_000_000
 #: No more than this is the page without its data.
-FRAME_BYTES = 330_000
+FRAME_BYTES = 336_000
 
 Json = dict[str, Any]
 
@@ -207,6 +207,7 @@ def _phases(boot: Boot) -> Json:
         "start_ns": frame["start_ns"].to_list(),
         "end_ns": frame["end_ns"].to_list(),
         "ended": ended,
+        "unsure_ns": frame["unsure_ns"].to_list(),
     }
     totals = boot.manifest.totals
     for column, whole in (("instructions", totals.instructions), ("idle_ns", totals.idle_ns)):

@@ -14,7 +14,7 @@ from firstlight.bundle.describe import clock_text
 from firstlight.escape import printable
 from firstlight.exporters.result import Exported
 from firstlight.exporters.svg import ticks, xml_text
-from firstlight.quantities import counted, time_text
+from firstlight.quantities import counted, exact_seconds, time_text
 from firstlight.render.page.timeline.build import timeline_tracks
 from firstlight.render.page.timeline.lanes import Bar, Look, Sign, Track
 
@@ -178,6 +178,12 @@ def _track(drawing: _Drawing, track: Track, rows: Sequence[list[list[Bar]]], exp
             each = (track.beside or track.role == "phases") and len(lane) <= _MOST_LABELS
             _lane(drawing, lane, drawing.y + inset, _BAR + 2 - 2 * inset, track.role != "process", each)
         drawing.y += _ROW
+    for from_ns, by_ns in track.unsure:
+        x, end = drawing.x(from_ns), drawing.x(by_ns)
+        said = f"between {exact_seconds(from_ns)} and {exact_seconds(by_ns)} s one phase ends and the next begins"
+        drawing.parts.append(f"<g><title>{said}: no record shows when</title>")
+        drawing.rect(x, drawing.y - _ROW + 1, max(2.0, end - x), _BAR, "url(#unsure)")
+        drawing.parts.append("</g>")
     drawing.y += 2
 
 
@@ -303,6 +309,9 @@ def _document(drawing: _Drawing, boot: Boot, top: float) -> str:
         f'<pattern id="look-{int(look)}" width="8" height="8" patternUnits="userSpaceOnUse">'
         f'<path d="{path}" fill="none" stroke="#000" stroke-opacity="0.25" stroke-width="1.2"/></pattern>'
         for look, path in _PATTERNS.items()
+    ) + (
+        '<pattern id="unsure" width="8" height="8" patternUnits="userSpaceOnUse">'
+        f'<path d="{_RISING}" fill="none" stroke="#000" stroke-opacity="0.5" stroke-width="2"/></pattern>'
     )
     title = xml_text(f"Timeline of {boot.directory.resolve().name}")
     return (

@@ -9,8 +9,9 @@ from typing import Any
 
 from firstlight.comparison.testbed import differences
 from firstlight.escape import printable
+from firstlight.history.bounds import Point
 from firstlight.history.series import Series
-from firstlight.quantities import percent_text, signed_ns
+from firstlight.quantities import counted, percent_text, signed_ns, signed_time, time_text
 from firstlight.render.model.pictures import Sparkline
 from firstlight.render.model.report import BLANK, Block, Line, picture
 from firstlight.render.model.table import Column, Table, Value, table
@@ -48,6 +49,7 @@ def series_report(series: Series, others: Sequence[Series], limit: int) -> Itera
             Column("At", value=lambda place: series.points[place].at, style="cyan", longest=40),
             Column("Boots", "count", lambda place: len(series.points[place].samples), wide=70),
             Column("Time", "time", lambda place: levels[place], style="bold"),
+            *([Column("Off by up to", "time", lambda place: _off(series.points[place]))] if _is_unsure(series) else []),
             Column("Change", "percent", change),
             of_change("Size", _size, 60, fixed=True),
             of_change("", lambda found: found.text, 90),
@@ -90,6 +92,31 @@ def _name(series: Series) -> str:
     return "total" if series.kind == "total" else f"{series.kind} {printable(series.name, 60)}"
 
 
+def _is_unsure(series: Series) -> bool:
+    return any(point.unsure for point in series.points)
+
+
+def _off(point: Point) -> int:
+    """How far the level of a point may be off."""
+    low, high = point.bounds
+    return round(max(high - point.level, point.level - low))
+
+
+def _unsure_notes(series: Series) -> list[str]:
+    """What the records leave open of a phase, and which changes are none because of it."""
+    off = [most for point in series.points if (most := _off(point))]
+    if not off:
+        return []
+    many = f"at {len(off)} of {counted(len(series.points), 'point')}"
+    said = [f"no record shows when this phase began or ended {many}: it may be off by up to {time_text(max(off))}"]
+    for change in series.unsure[:3]:
+        by = f"{change.kind} of {signed_time(change.after - change.before)}"
+        said.append(f"the {by} at {printable(series.points[change.place].at, 40)} is no change that is certain")
+    if len(series.unsure) > 3:
+        said.append(f"{len(series.unsure) - 3} more such changes are not certain")
+    return said
+
+
 def _method(series: Series) -> str:
     number = f"{len(series.points)} point{'' if len(series.points) == 1 else 's'}"
     if series.exact:
@@ -108,7 +135,8 @@ def _relative(change: ChangePoint) -> str:
 
 def series_notes(series: Series) -> Iterator[Line]:
     """What a series leaves out, and which of its points are not what they ought to be."""
-    notes = [
+    notes = _unsure_notes(series)
+    notes += [
         f"the points of {anchor.before} are scaled by {anchor.ratio:.6g}, the anchor at {printable(anchor.at, 40)}: "
         f"{anchor.changed}"
         for anchor in series.anchors
@@ -163,9 +191,16 @@ def series_data(series: Series) -> dict[str, Any]:
             for anchor in series.anchors
         ],
         "points": [
-            {"at": point.at, "level_ns": point.level, "samples_ns": list(point.samples), "anchored": point.anchored}
+            {
+                "at": point.at,
+                "level_ns": point.level,
+                "samples_ns": list(point.samples),
+                "anchored": point.anchored,
+                "unsure_ns": list(point.unsure) or [0] * len(point.samples),
+            }
             for point in series.points
         ],
+        "unsure_changes": [change_data(series, change) for change in series.unsure],
         "changes": [change_data(series, change) for change in series.changes],
         "noise_band": series.noise_band,
         "left_out": series.left_out,

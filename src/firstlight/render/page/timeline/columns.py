@@ -64,6 +64,7 @@ def encoded(tracks: Sequence[Track], first_ns: int) -> tuple[Json, bytes]:
                 "left_out": track.left_out,
                 "left_out_ns": track.left_out_ns,
                 "heights": track.heights,
+                "unsure": track.unsure,
                 "lanes": [len(lane) for lane in track.lanes],
             }
         )

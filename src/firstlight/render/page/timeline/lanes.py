@@ -66,6 +66,8 @@ class Track:
     """Whether the lanes have space for labels beside short bars."""
     heights: list[int] = field(default_factory=list)
     """Of a queue, what each bar of its lane counts: the highest fills the lane."""
+    unsure: list[tuple[int, int]] = field(default_factory=list)
+    """Instants between which a bar begins and the one before it ends, where records do not show when."""
     key: int | None = field(default=None, compare=False)
     """The number of the process."""
 

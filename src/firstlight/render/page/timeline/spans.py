@@ -12,6 +12,7 @@ import polars as pl
 from firstlight.analysis.path.critical import CriticalPath
 from firstlight.analysis.window import Window
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.phase_bounds import unsure_begins
 from firstlight.render.page.timeline.lanes import SERIES, Bar, Look, Sign, Track, packed
 from firstlight.schema.spans import InitcallLevel, SpanKind
 
@@ -61,7 +62,8 @@ def phases_track(boot: Boot, whole: Window) -> Track:
     for place, (name, start, end) in enumerate(rows.select("phase", "start_ns", "end_ns").iter_rows()):
         sign = Sign.OPEN if end is None else Sign.NONE
         bars.append(Bar(start, max(start, whole.last_ns if end is None else end), name, place % SERIES | sign))
-    return Track("Boot", "Phases", packed(bars), role="phases")
+    unsure = [(start, whole.last_ns if by is None else by) for start, by in unsure_begins(boot.spans())]
+    return Track("Boot", "Phases", packed(bars), role="phases", unsure=unsure)
 
 
 def span_tracks(boot: Boot, path: CriticalPath, whole: Window, least: int, without: set[SpanKind]) -> Iterator[Track]:
