@@ -12,6 +12,19 @@ pub struct ThunkSection {
     pub ends: Option<(&'static str, &'static str)>,
 }
 
+/// Code of the kernel's that runs at an address of its own, which its list of symbols leaves out.
+#[derive(Debug, Clone, Copy)]
+pub struct FixedCode {
+    /// What it is called.
+    pub name: &'static str,
+    /// Its first byte.
+    pub start: u64,
+    /// One past its last byte.
+    pub end: u64,
+    /// How control passes through it.
+    pub class: Class,
+}
+
 /// A processor architecture.
 ///
 /// A shadow stack names each frame by its *frame key*. Where a call pushes its return address, that is the address at which it
@@ -67,6 +80,12 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     /// Physical address of the decompressor's first instruction, where the kernel's file has one.
     const DECOMPRESSOR: Option<u64>;
 
+    /// Code at addresses of its own, in their order and behind all of the image.
+    const FIXED: &'static [FixedCode] = &[];
+
+    /// Bytes of a pointer.
+    const WORD_BYTES: usize = 8;
+
     /// How calls and switches of tasks are seen, where a call leaves its return address in a register.
     const LINKED: Option<&'static Linked> = None;
 
@@ -83,6 +102,12 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     /// `address`: the two make one call.
     fn far_call(_front: &[u8], _call: &[u8], _address: u64) -> Option<u64> {
         None
+    }
+
+    /// Whether this call leaves its return address in another register than that of [`Linked`]: what follows a function's entry
+    /// is called so at its beginning.
+    fn links_elsewhere(_call: &[u8]) -> bool {
+        false
     }
 
     /// Whether these bytes are whole instructions that control runs through from the first to behind the last.

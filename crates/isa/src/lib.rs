@@ -30,12 +30,14 @@ pub mod x86_64;
 #[cfg(feature = "decode")]
 pub use self::{
     aarch64::Aarch64,
+    arm::Arm,
     class::Class,
     flow::Flow,
+    isa::FixedCode,
     isa::Isa,
     isa::ThunkSection,
     linked::Linked,
     riscv64::Riscv64,
-    userspace::{Area, CallNumber, DirectMap, KernelTable, PageArray, Paging, RegisterFile, Userspace},
+    userspace::{Area, CallNumber, DirectMap, KernelTable, PageArray, Paging, RegisterFile, RegisterWidth, Userspace},
     x86_64::X86_64,
 };

@@ -5,6 +5,25 @@ use std::ffi::CStr;
 /// Reads the word at a physical address; nothing where there is no memory.
 pub type ReadPhysical<'m> = &'m mut dyn FnMut(u64) -> Option<u64>;
 
+/// How wide registers are, as QEMU keeps them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegisterWidth {
+    /// Four bytes.
+    Bits32,
+    /// Eight bytes.
+    Bits64,
+}
+
+impl RegisterWidth {
+    /// Bytes of a register.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Bits32 => 4,
+            Self::Bits64 => 8,
+        }
+    }
+}
+
 /// Where the general registers are, and what the kernel's calling convention passes in them.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisterFile {
@@ -12,6 +31,8 @@ pub struct RegisterFile {
     pub read: &'static [&'static CStr],
     /// The debugger's numbers of registers, in the order in which QEMU keeps them side by side.
     pub order: &'static [i32],
+    /// How wide they are.
+    pub width: RegisterWidth,
     /// The stack pointer's place in that order.
     pub stack_pointer: usize,
     /// The places of the arguments of a function that are passed in registers.

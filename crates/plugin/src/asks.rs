@@ -187,7 +187,7 @@ impl<I: Isa> Asks<I> {
 
     fn registers(&mut self) -> Option<Registers> {
         if self.registers.is_none() {
-            self.registers = Registers::find(self.cpu, self.file.read, self.file.order);
+            self.registers = Registers::find(self.cpu, self.file.read, self.file.order, self.file.width.bytes());
         }
         self.registers
     }

@@ -93,7 +93,7 @@ pub extern "C" fn on_may_return<I: Isa>(cpu: u32, data: *mut c_void) {
     let Some(session) = session::<I>(cpu) else { return };
     let data = data as u64;
     let now = session.clock.now(data >> 48);
-    session.may_return(data | 0xffff << 48, now);
+    session.may_return(data & !(0xffff << 48) | linked::upper::<I>(), now);
 }
 
 /// The first instruction of a function that needs care.

@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::shared::{keep, recording};
 use crate::status::{Status, StatusFile};
 use crate::translate;
-use firstlight_isa::{Aarch64, Isa, Riscv64, X86_64};
+use firstlight_isa::{Aarch64, Arm, Isa, Riscv64, X86_64};
 use firstlight_qemu::{arguments, config, target, Info};
 use std::ffi::{c_char, c_int, c_void};
 
@@ -34,6 +34,7 @@ pub unsafe extern "C" fn qemu_plugin_install(
     };
     let installed = match target.as_str() {
         Aarch64::NAME => install::<Aarch64>(id, config),
+        Arm::NAME => install::<Arm>(id, config),
         Riscv64::NAME => install::<Riscv64>(id, config),
         X86_64::NAME => install::<X86_64>(id, config),
         _ => Err((StatusFile::create(&config.status), ConfigError::Target(target))),

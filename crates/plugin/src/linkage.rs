@@ -64,7 +64,8 @@ impl Linkage {
     /// Looks for the registers, when a block is translated: between two blocks they are up to date. Whether they were found.
     pub fn find(&mut self, cpu: u32, linked: &Linked) -> bool {
         if self.registers.is_none() {
-            if let Some(registers) = Registers::find(cpu, linked.registers.read, linked.registers.order) {
+            let file = &linked.registers;
+            if let Some(registers) = Registers::find(cpu, file.read, file.order, file.width.bytes()) {
                 self.found(linked, registers);
             }
         }

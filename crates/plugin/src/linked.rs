@@ -13,8 +13,16 @@ use std::ffi::c_void;
 const MOST_CALL_BYTES: usize = 4;
 /// The function of a site that lies in none. There are fewer functions, and no block has a thousand instructions.
 const NO_SITE: u32 = (1 << 22) - 1;
-/// The upper half of the addresses is the kernel's: what an address has been packed without.
-const UPPER: u64 = 0xffff << 48;
+/// What an address has been packed without.
+const PACKED: u64 = 0xffff << 48;
+
+/// The upper half of the addresses is the kernel's: of those that have them, these bits.
+pub const fn upper<I: Isa>() -> u64 {
+    match I::WORD_BYTES {
+        8 => PACKED,
+        _ => 0,
+    }
+}
 
 /// Whether a block that begins with this instruction at this address may be what a call returns to.
 pub fn is_behind_call<I: Isa>(
@@ -42,13 +50,13 @@ pub fn pack_site(address: u64, function: u32, length: usize) -> u64 {
 
 /// Packs an address of the kernel's with how many instructions of the block follow.
 pub fn pack_address(address: u64, remaining: usize) -> u64 {
-    address & !UPPER | (remaining as u64) << 48
+    address & !PACKED | (remaining as u64) << 48
 }
 
 #[inline]
 fn unpack_address(data: *mut c_void) -> (u64, u64) {
     let data = data as u64;
-    (data & !UPPER, data >> 48)
+    (data & !PACKED, data >> 48)
 }
 
 /// The session, the function, what is known of its call, and the instruction counter.
@@ -120,6 +128,12 @@ pub extern "C" fn on_link<I: Isa>(cpu: u32, data: *mut c_void) {
     session.tracker.links(data as u64);
 }
 
+/// The same of a call that leaves its return address in another register.
+pub extern "C" fn on_link_elsewhere<I: Isa>(cpu: u32, data: *mut c_void) {
+    let Some(session) = session::<I>(cpu) else { return };
+    session.tracker.links_elsewhere(data as u64);
+}
+
 /// A block behind a call.
 pub extern "C" fn on_return_site<I: Isa>(cpu: u32, data: *mut c_void) {
     let Some(session) = session::<I>(cpu) else { return };
@@ -139,6 +153,15 @@ pub extern "C" fn on_nameless_site<I: Isa>(cpu: u32, data: *mut c_void) {
     session.tracker.returned_nameless(link, now);
 }
 
+/// A block of entry code that may be what a function returns to: the data is as for [`on_return_site`].
+pub extern "C" fn on_entry_site<I: Isa>(cpu: u32, data: *mut c_void) {
+    let Some(session) = session::<I>(cpu) else { return };
+    let data = data as u64;
+    let now = session.clock.now(data >> 54);
+    let link = Link { sp: session.linkage.stack_pointer(), address: data & 0xffff_ffff };
+    session.tracker.returned_to_entry(link, now);
+}
+
 /// A block of the kernel's image without a symbol.
 pub extern "C" fn on_nameless<I: Isa>(cpu: u32, _data: *mut c_void) {
     if let Some(session) = session::<I>(cpu) {
@@ -152,7 +175,7 @@ pub extern "C" fn on_unknown<I: Isa>(cpu: u32, data: *mut c_void) {
     let (address, remaining) = unpack_address(data);
     let now = session.clock.now(remaining);
     let link = session.linkage.link();
-    session.tracker.unknown_linked(address | UPPER, link, now);
+    session.tracker.unknown_linked(address | upper::<I>(), link, now);
     session.tick(UNKNOWN, now);
 }
 
@@ -170,7 +193,7 @@ pub extern "C" fn on_console_store<I: Isa>(cpu: u32, info: u32, _address: u64, d
 fn site<I: Isa>(symbols: &firstlight_profile::SymbolTable<I>, image_offset: Option<u64>, address: u64) -> u32 {
     let inside = address.wrapping_sub(1);
     // The highest bit that was not packed away shows the half.
-    let inside = if inside & UPPER >> 1 & !UPPER == 0 { inside } else { inside | UPPER };
+    let inside = if inside & PACKED >> 1 & !PACKED == 0 { inside } else { inside | PACKED };
     let low = || symbols.containing(inside.wrapping_add(image_offset?));
     symbols.containing(inside).or_else(low).map_or(UNKNOWN, |(function, _)| function)
 }

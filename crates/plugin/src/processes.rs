@@ -160,7 +160,8 @@ impl<I: Isa> Processes<I> {
     ) -> Result<(), Missing> {
         if self.eyes.is_none() {
             let file = self.userspace.registers;
-            let registers = Registers::find(self.cpu, file.read, file.order).ok_or(Missing::Emulator)?;
+            let registers =
+                Registers::find(self.cpu, file.read, file.order, file.width.bytes()).ok_or(Missing::Emulator)?;
             let first = registers.get(file.arguments[0]);
             let mapped = vec![self.entry, registers.get(file.stack_pointer), first];
             if !self.memory.look(self.cpu, symbols, &Sight { image: self.image.clone(), mapped }) {

@@ -196,7 +196,7 @@ impl<I: Isa> Session<I> {
     }
 
     fn function_with_module(symbols: &SymbolTable<I>) -> Option<u32> {
-        let is_needed = I::LINKED.is_some() && LoadedCode::new(symbols).lacks_modules();
+        let is_needed = I::LINKED.is_some() && LoadedCode::reads::<I>() && LoadedCode::new(symbols).lacks_modules();
         GIVEN_MODULE.iter().filter(|_| is_needed).find_map(|name| symbols.function(name))
     }
 

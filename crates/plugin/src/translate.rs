@@ -94,14 +94,22 @@ fn own_code_below<I: Isa>(session: &Session<I>, address: u64) -> Option<u64> {
 
 // Before the kernel has mapped itself. While a block is translated, QEMU says how many instructions were executed.
 fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, address: u64, length: usize) {
-    if session.progress == Progress::Firmware {
+    if Some(address) == I::DECOMPRESSOR && session.progress == Progress::Firmware && session.parts.is_empty() {
+        session.progress = Progress::Decompressor;
+        if let Some(now) = session.clock.between_blocks() {
+            session.tracker.decompressor(now);
+        }
+    }
+    if session.progress < Progress::KernelLow {
         let head = session.mapped().and_then(|memory| memory.bytes(address, linked.head_bytes));
         let entry = head.as_ref().and_then(|head| I::image_entry(head, address));
         let named = I::IMAGE_ENTRY.iter().find_map(|name| session.symbols.address(name));
         if let Some((entry, named)) = entry.zip(named) {
             session.image_offset = Some(named.wrapping_sub(entry));
-            if let Some(bytes) = head.as_deref().and_then(I::image_bytes) {
-                session.found_image(address..address.saturating_add(bytes));
+            let ends = session.symbols.ends().map(|end| end.wrapping_sub(named).wrapping_add(entry));
+            let stated = head.as_deref().and_then(I::image_bytes).map(|bytes| address.saturating_add(bytes));
+            if let Some(end) = stated.or(ends) {
+                session.found_image(address..end);
             }
             session.progress = Progress::KernelLow;
             if let Some(now) = session.clock.between_blocks() {
@@ -118,7 +126,7 @@ fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, add
     let in_head = session.image.as_ref().is_some_and(|image| image.contains(&address));
     if is_visible && length > 0 && (in_image || in_head) {
         let first = session.api.instruction(block, 0);
-        if linked::is_behind_call(session, linked, first, address) {
+        if linked.entry_calls_by_jumps || linked::is_behind_call(session, linked, first, address) {
             let data = linked::pack_site(address, UNKNOWN, length);
             session.api.on_block(block, linked::on_nameless_site::<I>, data);
         }
@@ -163,19 +171,25 @@ fn user<I: Isa>(session: &mut Session<I>, block: *mut Block, address: u64, lengt
 
 fn kernel<I: Isa>(session: &mut Session<I>, code: &Code) {
     let own = session.symbols.extent(code.mapped);
+    // Of what lies outside the image the kernel's lists know the name now.
+    let outside = own.is_none() && !session.symbols.in_image(code.mapped);
+    let loaded = if outside { session.loaded_code(code.address) } else { None };
     if let Some(linked) = I::LINKED {
-        // Before all else: what has returned is over when the block begins.
-        let begins = own.is_some_and(|(_, extent)| extent.address == code.mapped);
+        // Before all else: what has returned is over when the block begins. The function in front of one may end with a call.
+        let begins = own.is_some_and(|(_, extent)| extent.address == code.mapped)
+            || loaded
+                .as_ref()
+                .is_some_and(|loaded| loaded.shape == Shape::Function && loaded.extent.address == code.address);
         let first = session.api.instruction(code.block, 0);
         if !begins && linked::is_behind_call(session, linked, first, code.address) {
             let function = own.map_or(UNKNOWN, |(function, _)| function);
             let data = linked::pack_site(code.address, function, code.length);
             session.api.on_block(code.block, linked::on_return_site::<I>, data);
+        } else if linked.entry_calls_by_jumps && own.is_some_and(|(_, extent)| extent.class == Class::Label) {
+            let data = linked::pack_site(code.address, UNKNOWN, code.length);
+            session.api.on_block(code.block, linked::on_entry_site::<I>, data);
         }
     }
-    // Of what lies outside the image the kernel's lists know the name now.
-    let outside = own.is_none() && !session.symbols.in_image(code.mapped);
-    let loaded = if outside { session.loaded_code(code.address) } else { None };
     match &loaded {
         Some(loaded) => begin_loaded(session, code, loaded),
         None => begin(session, code, own),
@@ -372,7 +386,8 @@ fn end<I: Isa>(session: &mut Session<I>, code: &Code, own: Option<(u32, Extent)>
         Flow::Call(target) if I::LINKED.is_some() && session.symbols.containing(target).is_some() => {}
         Flow::Call(_) | Flow::CallIndirect if I::LINKED.is_some() => {
             let behind = next.wrapping_sub(code.mapped).wrapping_add(code.address);
-            session.api.on_instruction(instruction, linked::on_link::<I>, behind);
+            let link = if I::links_elsewhere(bytes) { linked::on_link_elsewhere::<I> } else { linked::on_link::<I> };
+            session.api.on_instruction(instruction, link, behind);
         }
         Flow::Return if I::LINKED.is_some() => {}
         Flow::Call(target) if target != next && loaded.is_some_and(|loaded| loaded.is_inside(target)) => {
@@ -384,7 +399,7 @@ fn end<I: Isa>(session: &mut Session<I>, code: &Code, own: Option<(u32, Extent)>
         // Elsewhere `iret` goes to the next instruction, to serialise (`sync_core`).
         // Nameless code leaves by it where the kernel has a copy of its entry code for user mode (`tramp_exit` of arm64).
         Flow::InterruptReturn | Flow::SyscallReturn
-            if class != Class::Plain || (I::LINKED.is_some() && function == UNKNOWN) =>
+            if !matches!(class, Class::Plain | Class::Stub) || (I::LINKED.is_some() && function == UNKNOWN) =>
         {
             session.api.on_instruction(instruction, on_leave_kernel::<I>, data);
         }

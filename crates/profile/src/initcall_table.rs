@@ -1,7 +1,7 @@
 //! Which level each initcall belongs to, read from the kernel's own tables in the guest's memory.
 //!
 //! A kernel without symbols of variables (CONFIG_KALLSYMS_ALL) does not name its initcalls. Their table is a run of distances
-//! from each entry to a function, `early` and the levels one after another, with those of consoles behind
+//! from each entry to a function, or on some architectures of 32 bits of the functions' addresses (CONFIG_HAVE_ARCH_PREL32_RELOCATIONS), `early` and the levels one after another, with those of consoles behind
 //! (`include/linux/init.h`, `INIT_CALLS` of `include/asm-generic/vmlinux.lds.h`). Where each level begins stands in
 //! `initcall_levels` (`init/main.c`): eight pointers to the table and one to its end. All of it lies behind the code of the
 //! initialisation.
@@ -15,7 +15,6 @@ use firstlight_isa::Isa;
 const SEARCHED_BYTES: usize = 8 << 20;
 const PIECE_BYTES: usize = 1 << 16;
 const ENTRY_BYTES: usize = 4;
-const POINTER_BYTES: usize = 8;
 /// Every kernel has more initcalls than that; no other table of distances to functions is as long.
 const FEWEST: usize = 32;
 /// The levels of `initcall_levels`.
@@ -28,14 +27,15 @@ const FIRST_OF_ROOTFS: [&str; 2] = ["populate_rootfs", "default_rootfs"];
 /// is about to be called: later the kernel frees them.
 pub fn initcalls<I: Isa>(symbols: &SymbolTable<I>, memory: &impl Memory) -> Vec<(FunctionId, &'static str)> {
     let Some(start) = symbols.address("_einittext") else { return Vec::new() };
-    let start = start.next_multiple_of(POINTER_BYTES as u64);
+    let start = start.next_multiple_of(I::WORD_BYTES as u64);
     let bytes = readable(memory, start);
-    let table = longest_run(symbols, &bytes, start);
+    let table = forms::<I>().iter().map(|form| longest_run(symbols, &bytes, start, *form)).max_by_key(Vec::len);
+    let table = table.unwrap_or_default();
     if table.len() < FEWEST {
         return Vec::new();
     }
     let Some(first) = table.first().map(|(address, _)| *address) else { return Vec::new() };
-    let Some(levels) = find_levels(&bytes, first, first + (table.len() * ENTRY_BYTES) as u64) else {
+    let Some(levels) = find_levels::<I>(&bytes, first, first + (table.len() * ENTRY_BYTES) as u64) else {
         return Vec::new();
     };
     let mut is_rootfs = false;
@@ -72,8 +72,25 @@ fn readable(memory: &impl Memory, start: u64) -> Vec<u8> {
     bytes
 }
 
+/// What an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The distance from itself to the function.
+    Distance,
+    /// The function's address.
+    Address,
+}
+
+// An address has as many bytes as an entry where pointers have.
+fn forms<I: Isa>() -> &'static [Form] {
+    match I::WORD_BYTES {
+        ENTRY_BYTES => &[Form::Distance, Form::Address],
+        _ => &[Form::Distance],
+    }
+}
+
 // Each entry's address and function. Nothing is kept of the other words: they are millions.
-fn longest_run<I: Isa>(symbols: &SymbolTable<I>, bytes: &[u8], start: u64) -> Vec<(u64, FunctionId)> {
+fn longest_run<I: Isa>(symbols: &SymbolTable<I>, bytes: &[u8], start: u64, form: Form) -> Vec<(u64, FunctionId)> {
     // Few words of other data lead into the kernel's code: only those are looked up.
     let (Some(first), Some(last)) = (symbols.functions().first(), symbols.functions().last()) else {
         return Vec::new();
@@ -81,8 +98,12 @@ fn longest_run<I: Isa>(symbols: &SymbolTable<I>, bytes: &[u8], start: u64) -> Ve
     let code = first.address..=last.address;
     let function = |index: usize, entry: &[u8]| {
         let address = start + (index * ENTRY_BYTES) as u64;
-        let distance = i32::from_le_bytes(*entry.first_chunk()?);
-        let target = Some(address.wrapping_add_signed(i64::from(distance))).filter(|target| code.contains(target))?;
+        let entry = u32::from_le_bytes(*entry.first_chunk()?);
+        let target = match form {
+            Form::Distance => address.wrapping_add_signed(i64::from(entry as i32)),
+            Form::Address => u64::from(entry),
+        };
+        let target = Some(target).filter(|target| code.contains(target))?;
         Some((address, symbols.starting(target)?))
     };
     let (mut longest, mut run) = (Vec::new(), Vec::new());
@@ -101,14 +122,14 @@ fn longest_run<I: Isa>(symbols: &SymbolTable<I>, bytes: &[u8], start: u64) -> Ve
 }
 
 // Nine pointers, none before the one in front of it, from the table's start to its end: consoles may follow.
-fn find_levels(bytes: &[u8], first: u64, end: u64) -> Option<Vec<u64>> {
-    let number = |word: &[u8]| word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+fn find_levels<I: Isa>(bytes: &[u8], first: u64, end: u64) -> Option<Vec<u64>> {
+    let number = |word: &[u8]| word.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
     let inside = |word: &u64| (first..=end).contains(word) && (word - first) % ENTRY_BYTES as u64 == 0;
-    let windows = bytes.windows((LEVELS.len() + 1) * POINTER_BYTES).step_by(POINTER_BYTES);
+    let windows = bytes.windows((LEVELS.len() + 1) * I::WORD_BYTES).step_by(I::WORD_BYTES);
     // Almost every window ends at its first word.
-    let mut begun = windows.filter(|window| inside(&number(window)));
+    let mut begun = windows.filter(|window| window.get(..I::WORD_BYTES).is_some_and(|word| inside(&number(word))));
     begun.find_map(|window| {
-        let words: Vec<u64> = window.chunks_exact(POINTER_BYTES).map(number).collect();
+        let words: Vec<u64> = window.chunks_exact(I::WORD_BYTES).map(number).collect();
         let is_it = words.iter().all(inside) && words.is_sorted() && words.first() < words.last();
         is_it.then_some(words)
     })
@@ -117,7 +138,7 @@ fn find_levels(bytes: &[u8], first: u64, end: u64) -> Option<Vec<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use firstlight_isa::Aarch64;
+    use firstlight_isa::{Aarch64, Arm};
     use std::fmt::Write as _;
 
     const TEXT: u64 = 0xffff_8000_0801_0000;
@@ -181,6 +202,40 @@ mod tests {
         ] {
             assert_eq!(named[at], expected);
         }
+    }
+
+    struct SmallImage(Vec<u8>);
+
+    impl Memory for SmallImage {
+        type Isa = Arm;
+
+        fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
+            let at = (address - 0xc120_1000) as usize;
+            let found = self.0.get(at..at + buffer.len());
+            found.inspect(|bytes| buffer.copy_from_slice(bytes)).is_some()
+        }
+    }
+
+    #[test]
+    fn addresses_of_four_bytes_are_entries_too() {
+        let mut text =
+            String::from("c0300000 T _stext\nc0300010 D _etext\nc1200000 T _sinittext\nc1201000 T _einittext\n");
+        let mut bytes = vec![0x5a; PIECE_BYTES];
+        for entry in 0..40_u32 {
+            let function = 0xc120_0000 + 16 * entry;
+            let _ = writeln!(text, "{function:x} t init_{entry}");
+            let at = 0x100 + 4 * entry as usize;
+            bytes[at..at + 4].copy_from_slice(&function.to_le_bytes());
+        }
+        for level in 0..9_u32 {
+            let begins = 0xc120_1100 + 4 * (4 + 4 * level);
+            let at = 0x804 + 4 * level as usize;
+            bytes[at..at + 4].copy_from_slice(&begins.to_le_bytes());
+        }
+        let symbols = SymbolTable::<Arm>::parse(&text);
+        let found = initcalls(&symbols, &SmallImage(bytes));
+        let levels: Vec<_> = [0, 4, 8, 35, 36].map(|at| found[at].1).into();
+        assert_eq!(levels, ["early", "pure", "core", "late", "console"]);
     }
 
     #[test]

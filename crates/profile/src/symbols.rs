@@ -144,6 +144,15 @@ impl<I: Isa> SymbolTable<I> {
                 initcall: levels.get(name).cloned().unwrap_or_default(),
             });
         }
+        let fixed = if symbols.is_empty() { &[] } else { I::FIXED };
+        symbols.extend(fixed.iter().map(|code| Symbol {
+            from: code.start,
+            address: code.start,
+            end: code.end,
+            name: code.name.to_owned(),
+            class: code.class,
+            initcall: Vec::new(),
+        }));
         let starts = symbols.iter().enumerate().map(|(id, symbol)| (symbol.address, id as u32)).collect();
         let froms: Vec<u64> = symbols.iter().map(|symbol| symbol.from).collect();
         let pages = by_page(&froms);
@@ -204,6 +213,11 @@ impl<I: Isa> SymbolTable<I> {
     /// Where the kernel's image begins, or where the list has no symbol of that, its code.
     pub fn begins(&self) -> Option<u64> {
         self.begins
+    }
+
+    /// Where the kernel's image ends, or where the list has no symbol of that, the code of its initialisation.
+    pub fn ends(&self) -> Option<u64> {
+        self.ends
     }
 
     /// All functions, in order of address.
@@ -337,6 +351,18 @@ not a line at all
         assert_eq!(of("entry_SYSCALL_64"), Some(Class::Syscall));
         assert_eq!(of("entry_SYSCALL_64_safe_stack"), Some(Class::Label));
         assert_eq!(of("asm_exc_page_fault"), Some(Class::Exception));
+    }
+
+    #[test]
+    fn code_at_an_address_of_its_own_has_a_name() {
+        let kernel = "c0300000 T _stext\nc0300000 T vector_swi\nc0300010 D _etext\n";
+        let table = super::SymbolTable::<firstlight_isa::Arm>::parse(kernel);
+        let named = |address| table.containing(address).map(|(_, symbol)| (symbol.name.as_str(), symbol.class));
+        assert_eq!(named(0xffff_0018), Some(("vectors", Class::Stub)));
+        assert_eq!(named(0xffff_1120), Some(("vector_stubs", Class::Stub)));
+        assert_eq!(named(0xffff_0fe0), None);
+        assert!(!table.in_image(0xffff_0018));
+        assert!(super::SymbolTable::<firstlight_isa::Arm>::parse("").functions().is_empty());
     }
 
     #[test]

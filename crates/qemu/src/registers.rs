@@ -9,6 +9,7 @@ use std::ffi::{c_int, c_void, CStr};
 
 // `ArchCPU` with its `CPUState` in front is smaller than this in 7.2 and in 10.0.
 const CPU_BYTES: usize = 64 * 1024;
+const WORD_BYTES: usize = 8;
 
 // `GByteArray` of GLib.
 #[repr(C)]
@@ -31,16 +32,17 @@ pub fn words(index: u32) -> Option<Vec<u64>> {
 /// The general registers of a processor.
 #[derive(Debug, Clone, Copy)]
 pub struct Registers {
-    array: *const u64,
+    array: *const u8,
     number: usize,
+    bytes: usize,
 }
 
 impl Registers {
     /// Looks for the registers of a processor, while it is about to execute the first instruction of a block.
     ///
-    /// `read` names QEMU's function for debuggers; `order` has the debugger's numbers in the order of QEMU's array. None where
-    /// QEMU lacks what is needed, or the answers stand at more places than one.
-    pub fn find(index: u32, read: &[&CStr], order: &[i32]) -> Option<Self> {
+    /// `read` names QEMU's function for debuggers; `order` has the debugger's numbers in the order of QEMU's array, and a register
+    /// has so many `bytes`, four or eight. None where QEMU lacks what is needed, or the answers stand at more places than one.
+    pub fn find(index: u32, read: &[&CStr], order: &[i32], bytes: usize) -> Option<Self> {
         let cpu = cpu(index)?;
         let read = read.iter().find_map(|name| symbol(name))?;
         let new = symbol(c"g_byte_array_new")?;
@@ -53,33 +55,32 @@ impl Registers {
                 std::mem::transmute::<*mut c_void, FreeBytes>(free),
             )
         };
-        let value = |register: i32| {
-            let bytes = new();
-            let length = read(cpu, bytes, register);
+        let mut wanted = Vec::new();
+        for register in order {
+            let answer = new();
+            let length = read(cpu, answer, *register);
             // SAFETY: GLib made the array, and it holds as many bytes as it says.
-            let value = unsafe {
-                let full = length == 8 && (*bytes).length == 8;
-                full.then(|| (*bytes).data.cast::<u64>().read_unaligned())
-            };
-            free(bytes, 1);
-            value
-        };
-        let wanted: Vec<u64> = order.iter().map(|register| value(*register)).collect::<Option<_>>()?;
-        let words = CPU_BYTES / 8 - wanted.len();
-        // SAFETY: the offsets lie within the object, which lives as long as QEMU does; its thread is the one that runs this.
-        let word = |at: usize| unsafe { cpu.cast::<u64>().add(at).read() };
-        let holds = |at: &usize| wanted.iter().enumerate().all(|(offset, value)| word(at + offset) == *value);
-        let mut places = (0..words).filter(holds);
-        let place = places.next().filter(|_| places.next().is_none())?;
+            let value = unsafe { std::slice::from_raw_parts((*answer).data, (*answer).length as usize) }.to_vec();
+            free(answer, 1);
+            if length != bytes as c_int || value.len() != bytes {
+                return None;
+            }
+            wanted.extend(value);
+        }
+        // SAFETY: it lies within the object, which lives as long as QEMU does; its thread is the one that runs this.
+        let object = unsafe { std::slice::from_raw_parts(cpu.cast::<u8>().cast_const(), CPU_BYTES) };
+        let mut places = (0..CPU_BYTES - wanted.len() - WORD_BYTES).step_by(bytes);
+        let mut holds = places.by_ref().filter(|at| object.get(*at..at + wanted.len()) == Some(&wanted));
+        let place = holds.next().filter(|_| holds.next().is_none())?;
         // SAFETY: as above.
-        Some(Self { array: unsafe { cpu.cast::<u64>().cast_const().add(place) }, number: wanted.len() })
+        Some(Self { array: unsafe { object.as_ptr().add(place) }, number: order.len(), bytes })
     }
 
     /// The registers of another processor: they stand at the same place of its object.
     pub fn on(&self, own: u32, other: u32) -> Option<Self> {
         let (own, other) = (cpu(own)?.cast::<u8>(), cpu(other)?.cast::<u8>());
-        let place = self.array.cast::<u8>() as usize - own as usize;
-        Some(Self { array: other.cast_const().wrapping_add(place).cast(), number: self.number })
+        let place = self.array as usize - own as usize;
+        Some(Self { array: other.cast_const().wrapping_add(place), ..*self })
     }
 
     /// A register, by its place in the array; to be asked at the first instruction of a block.
@@ -93,7 +94,10 @@ impl Registers {
     pub fn register(&self, place: usize) -> Register {
         match place < self.number {
             // SAFETY: the place lies within the array.
-            true => Register(unsafe { self.array.add(place) }),
+            true => Register {
+                word: unsafe { self.array.add(place * self.bytes) },
+                mask: if self.bytes < WORD_BYTES { u64::MAX >> (8 * (WORD_BYTES - self.bytes)) } else { u64::MAX },
+            },
             false => Register::default(),
         }
     }
@@ -103,11 +107,16 @@ static ZERO: u64 = 0;
 
 /// One register of a processor, which is zero where it was not found.
 #[derive(Debug, Clone, Copy)]
-pub struct Register(*const u64);
+pub struct Register {
+    /// Where eight bytes can be read.
+    word: *const u8,
+    /// Those bits of them that are the register's.
+    mask: u64,
+}
 
 impl Default for Register {
     fn default() -> Self {
-        Self(&raw const ZERO)
+        Self { word: (&raw const ZERO).cast(), mask: u64::MAX }
     }
 }
 
@@ -115,7 +124,7 @@ impl Register {
     /// Its value; to be asked at the first instruction of a block.
     #[inline]
     pub fn get(self) -> u64 {
-        // SAFETY: it points into the array, which lives as long as QEMU does, or to the zero.
-        unsafe { *self.0 }
+        // SAFETY: it points into the processor's object, which lives as long as QEMU does, or to the zero.
+        unsafe { self.word.cast::<u64>().read_unaligned() & self.mask }
     }
 }

@@ -17,6 +17,7 @@ const LINKED: Linked = Linked {
     // `cpu_switch_to(prev, next)`, arch/arm64/kernel/entry.S.
     tasks: (0, 1),
     call_bytes: &[4],
+    entry_calls_by_jumps: false,
     // drivers/tty/serial/amba-pl011.c, 8250/8250_port.c.
     console: &["pl011_", "mem_serial_out", "mem32_serial_out"],
     head_bytes: 64,

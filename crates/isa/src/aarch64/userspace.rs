@@ -1,7 +1,9 @@
 //! Registers, page tables and system calls of arm64.
 
 use crate::system_calls::{name_of, CallTable};
-use crate::userspace::{CallNumber, DirectMap, KernelTable, PageArray, Paging, ReadPhysical, RegisterFile, Userspace};
+use crate::userspace::{
+    CallNumber, DirectMap, KernelTable, PageArray, Paging, ReadPhysical, RegisterFile, RegisterWidth, Userspace,
+};
 
 /// The general registers. The stack pointer is kept behind the other thirty-one (`CPUARMState.xregs`, `target/arm/cpu.h`), and the
 /// debugger numbers them alike (`target/arm/gdbstub64.c`).
@@ -11,6 +13,7 @@ pub(super) const REGISTERS: RegisterFile = RegisterFile {
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
         30, 31,
     ],
+    width: RegisterWidth::Bits64,
     stack_pointer: 31,
     arguments: [0, 1, 2, 3, 4, 5],
     result: 0,

@@ -16,6 +16,7 @@ const LINKED: Linked = Linked {
     // `__switch_to(prev, next)`, arch/riscv/kernel/entry.S.
     tasks: (10, 11),
     call_bytes: &[4, 2],
+    entry_calls_by_jumps: false,
     // drivers/tty/serial/8250/8250_port.c.
     console: &["mem_serial_out", "mem32_serial_out"],
     head_bytes: 64,
@@ -57,6 +58,10 @@ impl Isa for Riscv64 {
 
     fn far_call(front: &[u8], call: &[u8], address: u64) -> Option<u64> {
         instruction::far_call(front, call, address)
+    }
+
+    fn links_elsewhere(call: &[u8]) -> bool {
+        instruction::links_elsewhere(call)
     }
 
     fn runs_through(bytes: &[u8]) -> bool {

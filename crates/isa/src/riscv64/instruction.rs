@@ -6,6 +6,7 @@ use crate::Flow;
 
 const MARK_NUMBERS: u32 = 0xff << MARK_NUMBER_AT;
 const STACK_POINTER: u32 = 2;
+const ALTERNATE_LINK: u32 = 5;
 
 /// Says what the instruction of these bytes, at this address, does.
 ///
@@ -79,6 +80,18 @@ pub(super) fn far_call(front: &[u8], call: &[u8], address: u64) -> Option<u64> {
     is_pair.then(|| address.wrapping_add_signed(i64::from(upper)).wrapping_add_signed(i64::from(lower)))
 }
 
+/// Whether this call leaves its return address in `t0`, as calls of tracers and of BPF's trampolines do (arch/riscv/kernel/ftrace.c).
+///
+/// ```
+/// use firstlight_isa::{Isa, Riscv64};
+/// assert!(Riscv64::links_elsewhere(&0xff02_82e7_u32.to_le_bytes()));   // jalr t0, -16(t0)
+/// assert!(!Riscv64::links_elsewhere(&0xff00_80e7_u32.to_le_bytes()));  // jalr ra, -16(ra)
+/// ```
+pub(super) fn links_elsewhere(call: &[u8]) -> bool {
+    let word = call.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+    matches!(word & 0x7f, 0x67 | 0x6f) && word >> 7 & 31 == ALTERNATE_LINK
+}
+
 /// Whether these bytes are whole instructions that control runs through from the first to behind the last.
 ///
 /// ```
@@ -121,7 +134,7 @@ fn is_exception(instruction: &[u8]) -> bool {
 
 // `ra` and `t0`.
 fn is_link(register: u32) -> bool {
-    matches!(register, 1 | 5)
+    matches!(register, 1 | ALTERNATE_LINK)
 }
 
 // Twenty bits with a sign, in half words, in the order 20, 10..1, 11, 19..12.

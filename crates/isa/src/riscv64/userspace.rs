@@ -2,7 +2,7 @@
 
 use crate::system_calls::{name_of, CallTable};
 use crate::userspace::{
-    Area, CallNumber, DirectMap, KernelTable, PageArray, Paging, ReadPhysical, RegisterFile, Userspace,
+    Area, CallNumber, DirectMap, KernelTable, PageArray, Paging, ReadPhysical, RegisterFile, RegisterWidth, Userspace,
 };
 
 /// The general registers. QEMU keeps the thirty-two side by side (`CPURISCVState.gpr`, `target/riscv/cpu.h`), and the debugger numbers
@@ -13,6 +13,7 @@ pub(super) const REGISTERS: RegisterFile = RegisterFile {
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
         30, 31,
     ],
+    width: RegisterWidth::Bits64,
     stack_pointer: 2,
     arguments: [10, 11, 12, 13, 14, 15],
     result: 10,

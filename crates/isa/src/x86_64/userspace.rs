@@ -1,7 +1,7 @@
 //! Registers, page tables and system calls of x86_64.
 
 use crate::userspace::{
-    Area, CallNumber, DirectMap, KernelTable, PageArray, Paging, ReadPhysical, RegisterFile, Userspace,
+    Area, CallNumber, DirectMap, KernelTable, PageArray, Paging, ReadPhysical, RegisterFile, RegisterWidth, Userspace,
 };
 use syscalls::x86_64::Sysno;
 
@@ -11,6 +11,7 @@ pub(super) const USERSPACE: Userspace = Userspace {
     registers: RegisterFile {
         read: &[c"x86_cpu_gdb_read_register"],
         order: &[0, 2, 3, 1, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15],
+        width: RegisterWidth::Bits64,
         stack_pointer: 4,
         arguments: [7, 6, 2, 1, 8, 9],
         result: 0,

@@ -13,7 +13,7 @@ pub trait Memory {
     /// The word at `address`.
     fn word(&self, address: u64) -> Option<u64> {
         let mut bytes = [0_u8; 8];
-        self.read(address, &mut bytes).then(|| u64::from_le_bytes(bytes))
+        self.read(address, bytes.get_mut(..Self::Isa::WORD_BYTES)?).then(|| u64::from_le_bytes(bytes))
     }
 
     /// So many bytes from `address` on.

@@ -106,7 +106,7 @@ pub struct LoadedCode {
 impl LoadedCode {
     /// Nothing yet, of a kernel with these symbols.
     pub fn new<I: Isa>(symbols: &SymbolTable<I>) -> Self {
-        Self { heads: LIST_HEADS.map(|name| symbols.address(name)), ..Self::default() }
+        Self { heads: LIST_HEADS.map(|name| symbols.address(name).filter(|_| Self::reads::<I>())), ..Self::default() }
     }
 
     /// A function was given this module, which is in the kernel's list: where no symbol says where that list begins, its links do. Its
@@ -117,6 +117,11 @@ impl LoadedCode {
             let first = module.wrapping_add(modules::LINKS);
             *modules = members(first, memory).into_iter().find(|node| image.contains(node));
         }
+    }
+
+    /// Whether the kernel's lists can be read: those of kernels with pointers of eight bytes.
+    pub fn reads<I: Isa>() -> bool {
+        I::WORD_BYTES == 8
     }
 
     /// Whether it is not known where the kernel's list of modules begins.

@@ -10,6 +10,9 @@ use super::{Request, Tracker, UNKNOWN};
 use crate::tree::{FunctionId, Kind, ROOT};
 use firstlight_isa::Isa;
 
+/// Set in the address of a pending call that leaves its return address in another register: return addresses are even.
+const ELSEWHERE: u64 = 1;
+
 /// The registers of a call: at the first instruction of the function, or behind the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
@@ -31,6 +34,11 @@ impl<I: Isa> Tracker<I> {
     /// next has to show the same address in its link register.
     pub fn links(&mut self, address: u64) {
         self.current.pending = Some(address);
+    }
+
+    /// The same of a call that leaves its return address in another register: what it enters shows none.
+    pub fn links_elsewhere(&mut self, address: u64) {
+        self.current.pending = Some(address | ELSEWHERE);
     }
 
     /// The first instruction of a function is about to be executed. `site` says which function holds the call.
@@ -93,7 +101,7 @@ impl<I: Isa> Tracker<I> {
 
     #[cold]
     fn confirm(&mut self, link: Link) {
-        if let Some(address) = self.current.pending.take() {
+        if let Some(address) = self.current.pending.take().filter(|address| address & ELSEWHERE == 0) {
             self.registers_checked(address as u32 == link.address as u32);
         }
         if std::mem::take(&mut self.current.first_of_task) {
@@ -151,13 +159,32 @@ impl<I: Isa> Tracker<I> {
         }
     }
 
+    /// A block of entry code is about to be executed, perhaps by the return of a function that it had jumped to. Such a function may
+    /// go elsewhere than its link register says (`vfp_support_entry` of 32-bit Arm): what entry code called has ended where that
+    /// runs again.
+    pub fn returned_to_entry(&mut self, link: Link, now: u64) {
+        let Some(top) = self.current.stack.frames.last().filter(|top| top.role == Role::Call) else { return };
+        if top.key() == link.key() {
+            return self.returned_linked(link, UNKNOWN, now);
+        }
+        let called = self.current.stack.frames.iter().rev().take_while(|frame| frame.key() == top.key()).count();
+        let below = self.current.stack.frames.len() - called;
+        if below.checked_sub(1).is_some_and(|entry| self.current.stack.frames[entry].role == Role::Entry) {
+            self.counts.returns += 1;
+            self.drop_to(below, now);
+        }
+    }
+
     fn returned_elsewhere(&mut self, key: Key, site: FunctionId, now: u64) {
         let Some(top) = self.current.stack.frames.last().copied() else { return };
         // Calls nest downwards: on one stack no frame below the one on top has a smaller stack pointer. This is a jump inside a function.
         let is_above = top.sp > key.sp && on_one_stack::<I>(top.sp, key.sp);
         if let Some(index) = (!is_above).then(|| self.current.stack.holding(key)).flatten() {
             self.counts.returns += 1;
-            let above: Vec<Frame> = self.current.stack.frames.iter().skip(index + 1).copied().collect();
+            // A trampoline may return in place of the function that called it at its beginning.
+            let is_in_place = |frame: &Frame| frame.sp == key.sp && self.is_generated(frame.function);
+            let frames = self.current.stack.frames.iter().skip(index + 1);
+            let above: Vec<Frame> = frames.filter(|frame| !is_in_place(frame)).copied().collect();
             self.counts.unwinds += u64::from(!above.is_empty());
             self.counts.unwound_frames += above.len() as u64;
             above.iter().for_each(|frame| self.doubt(frame.node));
@@ -187,6 +214,10 @@ impl<I: Isa> Tracker<I> {
     /// other function, and by a jump from other code.
     pub fn anywhere_linked(&mut self, function: FunctionId, link: Link, now: u64) {
         let called = self.current.pending.is_some();
+        let link = match self.current.pending {
+            Some(address) if address & ELSEWHERE != 0 => Link { address: address & !ELSEWHERE, ..link },
+            _ => link,
+        };
         if called || self.current.first_of_task {
             self.confirm(link);
         }

@@ -41,7 +41,6 @@ ARM = Architecture(
     several_processors="with several processors is not checked for equal repeats",
     several_processors_since=None,
     audited=AuditedProcessors(full=("cortex-a15",), quick=("cortex-a15",), stuffed=()),
-    has_profile=False,
     has_root_images=False,
     has_kernel_roots=False,
 )

@@ -205,6 +205,88 @@ fn a_stub_of_several_blocks_belongs_to_the_entry() {
     assert_eq!(recording.running.runs[0].spent.user, 9);
 }
 
+/// A system call whose function was jumped to with the label `ret_to_user` in the link register, and jumped on.
+fn served(boot: &mut Boot) {
+    boot.now += 4;
+    assert!(boot.tracker.leave_kernel(boot.now));
+    boot.enter("el0t_64_sync", 0, 0, 9);
+    boot.enter("work", TOP, 0x2300, 2);
+    boot.enter("helper", TOP, 0x2300, 3);
+}
+
+/// `start_kernel` calls `work`, which calls a trampoline without a symbol at its beginning, by another register.
+fn traced() -> Boot {
+    let mut boot = Boot::started();
+    boot.enter("work", TOP, 0x1010, 4);
+    boot.tracker.links_elsewhere(0x1208);
+    boot.now += 2;
+    boot.tracker.unknown_linked(0x7000, Link { sp: TOP, address: 0x1010 }, boot.now);
+    boot.now += 3;
+    boot
+}
+
+#[test]
+fn a_trampoline_that_was_called_by_another_register_returns_by_it() {
+    let mut boot = traced();
+    boot.behind("work", TOP, 0x1208, 0);
+    boot.behind("start_kernel", TOP, 0x1010, 5);
+    boot.now += 1;
+    let (tree, recording) = boot.outcome();
+    assert_eq!(tree, ["start_kernel 1 5", "start_kernel > work 1 7", "start_kernel > work >  1 3"]);
+    assert_eq!((recording.counts.returns, recording.counts.unmatched_returns), (2, 0));
+    assert_eq!(recording.processes.registers_contradicted, 0);
+}
+
+#[test]
+fn a_trampoline_may_return_in_place_of_its_function() {
+    let mut boot = traced();
+    boot.behind("start_kernel", TOP, 0x1010, 0);
+    boot.now += 1;
+    let (_, recording) = boot.outcome();
+    assert_eq!((recording.counts.returns, recording.counts.unmatched_returns), (1, 0));
+    assert_eq!((recording.counts.unwinds, recording.counts.unwound_frames), (0, 0));
+}
+
+#[test]
+fn entry_code_is_returned_to_without_a_call_in_front() {
+    let mut boot = Boot::started();
+    served(&mut boot);
+    boot.now += 5;
+    boot.tracker.returned_to_entry(Link { sp: TOP, address: 0x2300 }, boot.now);
+    boot.now += 1;
+    let (tree, recording) = boot.outcome();
+    let expected = ["el0t_64_sync 1 3", "el0t_64_sync > work 1 3", "el0t_64_sync > work > helper 1 5"];
+    assert_eq!(tree[2..], expected);
+    assert_eq!((recording.counts.returns, recording.counts.unmatched_returns), (1, 0));
+}
+
+#[test]
+fn what_entry_code_called_has_ended_where_that_runs_again() {
+    let mut boot = Boot::started();
+    served(&mut boot);
+    boot.now += 5;
+    boot.tracker.returned_to_entry(Link { sp: TOP + 8, address: 0x2380 }, boot.now);
+    boot.now += 1;
+    // Nothing is left that it called.
+    boot.tracker.returned_to_entry(Link { sp: TOP + 8, address: 0x2390 }, boot.now);
+    let (tree, recording) = boot.outcome();
+    let expected = ["el0t_64_sync 1 3", "el0t_64_sync > work 1 3", "el0t_64_sync > work > helper 1 5"];
+    assert_eq!(tree[2..], expected);
+    assert_eq!((recording.counts.returns, recording.counts.unwound_frames), (1, 0));
+}
+
+#[test]
+fn calls_of_a_function_that_entry_code_called_go_on() {
+    let mut boot = Boot::started();
+    served(&mut boot);
+    boot.enter("schedule", TOP - 0x20, 0x1310, 1);
+    boot.tracker.returned_to_entry(Link { sp: TOP + 8, address: 0x2380 }, boot.now);
+    boot.now += 5;
+    let (tree, recording) = boot.outcome();
+    assert_eq!(tree.last().map(String::as_str), Some("el0t_64_sync > work > helper > schedule 1 5"));
+    assert_eq!(recording.counts.returns, 0);
+}
+
 #[test]
 fn nameless_code_in_front_of_an_entry_belongs_to_user_mode() {
     let mut boot = Boot::started();
