@@ -19,6 +19,13 @@ case $architecture in
     linker=arm-linux-gnueabihf-gcc
     packages="gcc-arm-linux-gnueabihf libc6-dev-armhf-cross"
     ;;
+  ppc64le)
+    target=powerpc64le-unknown-linux-gnu
+    linker=powerpc64le-linux-gnu-gcc
+    packages="gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross"
+    # Inline assembly of this architecture is stable since then.
+    oldest_rust=1.95
+    ;;
   riscv64)
     target=riscv64gc-unknown-linux-gnu
     linker=riscv64-linux-gnu-gcc
@@ -30,6 +37,12 @@ case $architecture in
     ;;
 esac
 
+rust=$(rustc --version | cut -d' ' -f2)
+if [ "$(printf '%s\n' "${oldest_rust:-0}" "$rust" | sort -V | head -n 1)" != "${oldest_rust:-0}" ]; then
+  echo "note: the helper of guests on $architecture is not built: it needs Rust $oldest_rust, and this is $rust" >&2
+  echo "hint: update Rust, then run \`make guest\`" >&2
+  exit 0
+fi
 if [ ! -e "$(rustc --print target-libdir --target "$target")" ] && ! { command -v rustup >/dev/null && rustup target add --quiet "$target"; }; then
   echo "note: the helper of guests on $architecture is not built: this Rust has no target $target" >&2
   echo "hint: with Rust from rustup (https://rustup.rs), \`make guest\` adds it" >&2

@@ -24,6 +24,9 @@ test    riscv64-linux-gnu-gcc gcc-riscv64-linux-gnu
 test    has_riscv64_libc()  libc6-dev-riscv64-cross
 test    arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf
 test    has_armhf_libc()    libc6-dev-armhf-cross
+test    qemu-system-ppc64   qemu-system-ppc
+test    powerpc64le-linux-gnu-gcc gcc-powerpc64le-linux-gnu
+test    has_ppc64el_libc()  libc6-dev-ppc64el-cross
 test    has_ovmf()          ovmf
 test    has_u_boot()        u-boot-qemu
 test    uftrace             uftrace
@@ -73,6 +76,7 @@ has_certificates() { [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki/
 has_static_libc() { command -v gcc >/dev/null && [ -e "$(gcc -print-file-name=libc.a)" ]; }
 has_libc_of() { command -v "$1" >/dev/null && [ -e "$("$1" -print-file-name=libc.a)" ]; }
 has_armhf_libc() { has_libc_of arm-linux-gnueabihf-gcc; }
+has_ppc64el_libc() { has_libc_of powerpc64le-linux-gnu-gcc; }
 has_riscv64_libc() { has_libc_of riscv64-linux-gnu-gcc; }
 has_cargo() { command -v cargo >/dev/null && at_least "$rust_wanted" "$(cargo --version | cut -d' ' -f2)"; }
 has_clippy() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1; }

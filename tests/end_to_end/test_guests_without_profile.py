@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
@@ -12,21 +13,39 @@ from busy_host import host_under_load
 from equal_boots import assert_equal
 from firstlight.assets import asset_path
 from firstlight.errors import LabError
-from firstlight.recipe.isa import architecture_named
+from firstlight.recipe.isa import Architecture, architecture_named
 from firstlight.recipe.options import RecordOptions
 
 #: By the distribution's name of the architecture: the machine's name in the guest, and what its console shows.
-GUESTS = {"armhf": ("armv7l", b"ttyAMA0"), "riscv64": ("riscv64", b"OpenSBI")}
+GUESTS = {
+    "armhf": ("armv7l", b"ttyAMA0"),
+    "ppc64el": ("ppc64le", b"SLOF"),
+    "riscv64": ("riscv64", b"OpenSBI"),
+}
+
+
+def elf_head(machine: int, address: int) -> bytes:
+    """An ELF file with one part to load at an address."""
+    header = struct.pack(
+        "<7s9xHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, machine, 1, address, 64, 0, 0, 64, 56, 1, 0, 0, 0
+    )
+    return header + struct.pack("<IIQQQQQQ", 1, 5, 0, address, address, 120, 120, 0)
+
+
 #: The head of a kernel's file, by the name of the architecture.
 HEADS = {
     "aarch64": (0x1400_0010).to_bytes(4, "little") + bytes(0x34) + b"ARM\x64" + bytes(100),
     "arm": bytes(0x24) + bytes.fromhex("18286f01 00000000 34000000 01020304") + bytes(100),
+    "ppc64le": elf_head(21, 0xC000_0000_0000_0000),
     "riscv64": (0x0400_006F).to_bytes(4, "little") + bytes(0x34) + b"RSC\x05" + bytes(100),
 }
 
 
-def needs(name: str) -> None:
-    """Skip where the machine lacks what boots such guests."""
+def needs(name: str) -> Architecture:
+    """Skip where the machine lacks what boots such guests.
+
+    :returns: their architecture.
+    """
     architecture = architecture_named(name)
     assert architecture is not None
     if shutil.which(architecture.qemu_binary) is None:
@@ -35,6 +54,7 @@ def needs(name: str) -> None:
         asset_path(architecture.helper_asset)
     except LabError:
         pytest.skip(f"the helper of guests on {name} is not built")
+    return architecture
 
 
 @pytest.mark.boot

@@ -158,7 +158,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_module_is_all_that_an_architecture_needs(other: isa.Architecture) -> None:
-    assert set(architectures()) == {"aarch64", "arm", "riscv64", "x86_64", "other"}
+    assert set(architectures()) == {"aarch64", "arm", "ppc64le", "riscv64", "x86_64", "other"}
     assert kernel_command_line(other, "quiet") == "console=ttyOTHER0 nokaslr norandmaps quiet"
     assert ledger("other").entries == ()
     with pytest.raises(LabError) as missing:
@@ -243,7 +243,8 @@ def test_the_plugin_rejects_a_processor_that_it_has_no_module_for(tmp_path: Path
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        ({}, "cannot be profiled"),
+        ({"devices": True}, "cannot be profiled"),
+        ({"user_functions": True}, "cannot be profiled"),
         ({"rootfs": "debian"}, "cannot be booted with `--rootfs`"),
         ({"root_as": "ext4"}, "cannot be booted with `--root-as`"),
     ],

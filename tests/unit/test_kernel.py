@@ -141,6 +141,21 @@ def test_a_zimage_selects_32_bit_arm(tmp_path: Path) -> None:
     assert open_kernel(write(tmp_path, arm_zimage())).architecture.distribution_name == "armhf"
 
 
+def elf_kernel(machine: int, address: int) -> bytes:
+    """An ELF file of 8 KiB for a processor, with one segment that takes 16 MiB of memory."""
+    header = ELF[:16] + struct.pack("<HHIQQQIHHH", 2, machine, 1, address, 64, 0, 0, 64, 56, 1)
+    load = struct.pack("<IIQQQQQQ", 1, 5, 0x1000, address, address, 0x1000, 16 << 20, 0)
+    text = f"Linux version {RELEASE} (somebody) #1".encode()
+    return (header.ljust(64, b"\0") + load).ljust(0x1000, b"\0") + text.ljust(0x1000, b"\0")
+
+
+def test_a_vmlinux_for_ppc64le_selects_that_architecture_and_says_what_memory_it_takes(tmp_path: Path) -> None:
+    kernel = open_kernel(write(tmp_path, elf_kernel(0x15, 0xC000_0000_0000_0000), "vmlinux"))
+    assert (kernel.architecture.distribution_name, kernel.release, kernel.is_elf) == ("ppc64el", RELEASE, False)
+    # QEMU puts it at 4 MiB.
+    assert kernel_memory(kernel.path) == 20 << 20
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -152,7 +167,11 @@ def test_a_zimage_selects_32_bit_arm(tmp_path: Path) -> None:
         (linked_at(0x40_0000), "a program, no kernel"),
         (ELF + b"\x3e\x00", "a program, no kernel"),
         (ELF + b"\xb7\x00" + bytes(100), "an ELF file for arm64"),
-        (ELF + b"\x15\x00" + bytes(100), "an ELF file for PowerPC, 64-bit, little-endian"),
+        (ELF + b"\x15\x00" + bytes(100), "an ELF file for ppc64le, no kernel"),
+        (ELF + b"\x15\x00", "a truncated kernel: its program headers are cut off"),
+        (elf_kernel(0x15, 0x1000_0000), "an ELF file for ppc64le, no kernel"),
+        (elf_kernel(0x15, 0xC000_0000_0000_0000)[:-1], "a truncated kernel: 8191 bytes of 8192"),
+        (b"\x7fELF\x02\x02\x01" + bytes(11) + b"\x00\x15" + bytes(100), "an ELF file for PowerPC, 64-bit, big-endian"),
         (ELF + b"\xf3\x00" + bytes(100), "an ELF file for riscv64"),
         (b"\x7fELF\x01\x01\x01" + bytes(11) + b"\xf3\x00", "an ELF file for RISC-V, 32-bit, little-endian"),
         (ELF + b"\xfe\xff" + bytes(100), "an ELF file for another processor"),

@@ -4,13 +4,21 @@
 //! Each mark stands at the start of a function of its own that is never inlined: the plugin notices a mark when the block that
 //! holds it is translated, so nothing may stand before it in that block that could fault.
 
-#[cfg(not(any(target_arch = "aarch64", target_arch = "arm", target_arch = "riscv64", target_arch = "x86_64")))]
+#[cfg(not(any(
+    target_arch = "aarch64",
+    target_arch = "arm",
+    all(target_arch = "powerpc64", target_endian = "little"),
+    target_arch = "riscv64",
+    target_arch = "x86_64"
+)))]
 compile_error!("no module of this crate has the marks of this architecture, see docs/design/architectures.md");
 
 #[cfg(target_arch = "aarch64")]
 use crate::aarch64::guest as instructions;
 #[cfg(target_arch = "arm")]
 use crate::arm::guest as instructions;
+#[cfg(all(target_arch = "powerpc64", target_endian = "little"))]
+use crate::ppc64le::guest as instructions;
 #[cfg(target_arch = "riscv64")]
 use crate::riscv64::guest as instructions;
 #[cfg(target_arch = "x86_64")]

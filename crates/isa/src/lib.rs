@@ -20,6 +20,7 @@ mod isa;
 mod linked;
 #[cfg(feature = "guest")]
 mod mark_function;
+pub mod ppc64le;
 pub mod riscv64;
 #[cfg(feature = "system-calls")]
 pub mod system_calls;

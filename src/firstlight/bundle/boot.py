@@ -20,6 +20,7 @@ from firstlight.bundle.slices import Interval, interval_calls, snapped
 from firstlight.bundle.sums import SUMMED, check_sums
 from firstlight.bundle.tables import read_table
 from firstlight.errors import BundleError, UsageError
+from firstlight.recipe.isa import architectures
 from firstlight.schema.spans import Grade
 from firstlight.suggest import unknown_name
 
@@ -408,6 +409,9 @@ class Boot:
             return "its histograms are facts (`hist.…`), no calls", "`firstlight show` shows them"
         if manifest.mode == "imported":
             return "the imported records have no calls", "`firstlight record` makes one"
+        known = architectures().get(manifest.recipe_text("architecture") or "")
+        if known is not None and not known.has_profile:
+            return f"guests of {known.name} have none", "marks, phases and the log are exact all the same"
         if manifest.recipe.profile is False:
             return "it was recorded with `--no-profile`", "record it again without `--no-profile`"
         if manifest.failure is not None:

@@ -22,14 +22,14 @@ def record(
         typer.Option(
             metavar="FILE",
             readable=False,
-            help="Kernel: bzImage, vmlinux, zImage, arm64 or riscv64 Image (default: the distribution's cloud kernel).",
+            help="Kernel: bzImage, vmlinux, zImage, arm64 or riscv64 Image (default: the distribution's kernel).",
         ),
     ] = None,
     arch: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Guest's processor architecture, amd64, arm64, armhf or riscv64 (default: the kernel's).",
+            help="Guest's processor architecture, amd64, arm64, armhf, ppc64el or riscv64 (default: the kernel's).",
         ),
     ] = None,
     initrd: Annotated[

@@ -24,7 +24,10 @@ _BOOT_FLAG = 0x1FE
 _MAGIC = 0x202
 _PROTOCOL_WITH_XLOADFLAGS = 0x20C
 _XLF_KERNEL_64 = 1
-_FOREIGN = "give a bzImage for x86_64, an uncompressed Image for arm64 or riscv64, or a zImage for 32-bit arm"
+_FOREIGN = (
+    "give a bzImage for x86_64, an uncompressed Image for arm64 or riscv64, a zImage for 32-bit arm, "
+    "or a vmlinux for ppc64le"
+)
 
 
 class NotBootableError(Exception):
@@ -126,7 +129,7 @@ def _other(head: bytes, size: int) -> NotBootableError:
         )
     for_boot_loader = boot_loader_image(head)
     if for_boot_loader is not None:
-        return NotBootableError(for_boot_loader, "give the bzImage for x86_64 itself; no boot loader runs before it")
+        return NotBootableError(for_boot_loader, f"no boot loader runs before it: {_FOREIGN}")
     if head[:2] == b"MZ":
         return NotBootableError(efi_program(head), "give a bzImage for x86_64, such as the one inside it")
     if head[:6] in (b"070701", b"070702"):

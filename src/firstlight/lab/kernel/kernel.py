@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from firstlight.cache import check_cached, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
-from firstlight.lab.kernel import arm64_image, riscv64_image, zimage
+from firstlight.lab.kernel import arm64_image, elf_image, riscv64_image, zimage
 from firstlight.lab.kernel.image_header import FORMAT, HEAD_SIZE, Head, NotBootableError, read_head
 from firstlight.lab.kernel.package import unpacked_kernel
 from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
@@ -25,6 +25,7 @@ READERS: Mapping[str, Callable[[bytes, int], Head]] = {
     arm64_image.FORMAT: arm64_image.read_image,
     riscv64_image.FORMAT: riscv64_image.read_image,
     zimage.FORMAT: zimage.read_zimage,
+    **{name: image.read for name, image in elf_image.FORMATS.items()},
 }
 
 
@@ -67,7 +68,7 @@ def open_kernel(path: Path) -> Kernel:
     """Check a kernel and look for what belongs to it.
 
     :param path: a bzImage (``vmlinuz``) for x86_64, a ``vmlinux`` with an entry for virtual machines, or an
-        uncompressed Image for arm64 or riscv64, or a zImage for 32-bit arm.
+        uncompressed Image for arm64 or riscv64, a zImage for 32-bit arm, or a `vmlinux` for ppc64le.
     :raises LabError: when it is missing, cannot be read, is no kernel, is for another architecture, is truncated, or
         is a damaged part of the cache.
 

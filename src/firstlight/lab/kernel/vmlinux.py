@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.lab.kernel.image_header import NotBootableError
+from firstlight.lab.kernel.program_headers import LOAD, NOTE, program_headers
 
-_LOAD, _NOTE = 1, 4
 #: `XEN_ELFNOTE_PHYS32_ENTRY` in the kernel's `include/xen/interface/elfnote.h`: where a virtual machine enters it.
 _ENTRY_NOTE = 18
 _BANNER = re.compile(rb"Linux version (\S{1,200}) ")
@@ -33,7 +33,7 @@ def is_vmlinux(head: bytes) -> bool:
     if head[:6] != b"\x7fELF\x02\x01" or head[18:20] != b"\x3e\x00":
         return False
     try:
-        return any(address >> 63 for kind, _, _, address, _, _ in _headers(head) if kind == _LOAD)
+        return any(each.address >> 63 for each in program_headers(head) if each.kind == LOAD)
     except struct.error:
         return False
 
@@ -48,15 +48,15 @@ def read_vmlinux(path: Path) -> Vmlinux:
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         try:
-            headers = _headers(content[: 1 << 16])
+            headers = program_headers(content[: 1 << 16])
         except struct.error as error:
             raise NotBootableError("a truncated kernel: its program headers are cut off", _AGAIN) from error
-        size = max((offset + length for _, offset, length, _, _, _ in headers), default=0)
+        size = max((each.file_end for each in headers), default=0)
         if size > len(content):
             raise NotBootableError(
                 f"a truncated kernel: {len(content)} bytes of {size} that its headers announce", _AGAIN
             )
-        notes = (content[offset : offset + length] for kind, offset, length, _, _, _ in headers if kind == _NOTE)
+        notes = (content[each.offset : each.file_end] for each in headers if each.kind == NOTE)
         if not any(map(_has_entry, notes)):
             raise NotBootableError(
                 "an uncompressed `vmlinux` without an entry for virtual machines",
@@ -64,24 +64,11 @@ def read_vmlinux(path: Path) -> Vmlinux:
             )
         found = _BANNER.search(content)
         release = found[1].decode("utf-8", "replace") if found is not None else None
-        end = max((physical + memory for kind, _, _, _, physical, memory in headers if kind == _LOAD), default=0)
+        end = max((each.physical + each.memory for each in headers if each.kind == LOAD), default=0)
         return Vmlinux(release, end)
 
 
 _AGAIN = "copy or build it again"
-
-
-def _headers(content: bytes) -> list[tuple[int, int, int, int, int, int]]:
-    """Kind, offset, bytes in the file, virtual and physical address, bytes in memory of each program header."""
-    (table,) = struct.unpack_from("<Q", content, 32)
-    size, count = struct.unpack_from("<HH", content, 54)
-    found = []
-    for index in range(count):
-        kind, _, offset, address, physical, length, memory = struct.unpack_from(
-            "<IIQQQQQ", content, table + index * size
-        )
-        found.append((kind, offset, length, address, physical, memory))
-    return found
 
 
 def _has_entry(notes: bytes) -> bool:

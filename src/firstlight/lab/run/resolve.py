@@ -32,7 +32,7 @@ from firstlight.lab.rootfs.overlay import check_overlay
 from firstlight.lab.run.device_probes import check_functions
 from firstlight.lab.run.guest_architecture import guest_architecture
 from firstlight.lab.run.symbols import kernel_symbols, known_symbols
-from firstlight.lab.run.validate_options import check_choices, guest_memory
+from firstlight.lab.run.validate_options import check_choices, guest_memory, without_missing_profile
 from firstlight.lab.storage.model import find_model
 from firstlight.recipe.isa import DEFAULT, Architecture
 from firstlight.recipe.options import RecordOptions
@@ -75,6 +75,8 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
     progress = progress or SilentProgress()
     architecture = guest_architecture(options)
     check_choices(options, architecture)
+    if options.profile and not (options := without_missing_profile(options, architecture)).profile:
+        progress.note(f"a guest of {architecture.name} has no profile: the plugin has no module for it")
     qemu = find_qemu(architecture, options.qemu)
     if options.machine is not None:
         validate_machine(options.machine, architecture, qemu.machines(), live=options.live)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from firstlight.errors import UsageError
 from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
@@ -113,15 +114,35 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
     if options.dtb is not None and not architecture.has_device_tree:
         hint = "leave it out, or boot another kernel: `--arch arm64`, `--arch riscv64` or `--arch armhf`"
         raise UsageError(
-            f"{guest} has no device tree: its firmware describes the machine by ACPI", hint=hint, where="--dtb"
+            f"{guest} has no device tree to replace: its firmware describes the machine", hint=hint, where="--dtb"
         )
     if options.dtb is not None and any(option == "dtb" for option, _ in read_options(options.qemu_options)):
         raise UsageError("`--dtb` and `--qemu-option -dtb` exclude each other", hint="give one of them")
-    if not architecture.has_profile and options.profile and not options.live:
-        raise UsageError(
-            f"{guest} cannot be profiled: the plugin has no module for it",
-            hint="add `--no-profile`; the boot is exact all the same",
-        )
+    if not architecture.has_profile:
+        _check_needs_no_profile(options, guest)
+
+
+def _check_needs_no_profile(options: RecordOptions, guest: str) -> None:
+    """Reject what is recorded with the profile, which :func:`without_missing_profile` leaves out."""
+    given = {
+        "--devices": options.devices,
+        "--user-functions": options.user_functions,
+        "--loader-symbols": options.loader_symbols is not None,
+    }
+    for word in (word for word, is_given in given.items() if is_given):
+        hint = f"leave `{word}` out: the boot is exact all the same"
+        raise UsageError(f"{guest} cannot be profiled: the plugin has no module for it", where=word, hint=hint)
+
+
+def without_missing_profile(options: RecordOptions, architecture: Architecture) -> RecordOptions:
+    """The same options; without a profile where the plugin has no module for the guest's architecture.
+
+    >>> from pathlib import Path
+    >>> from firstlight.recipe.isa import architecture_of
+    >>> without_missing_profile(RecordOptions(Path("a.boot"), arch="ppc64el"), architecture_of("ppc64le")).profile
+    False
+    """
+    return options if architecture.has_profile or options.live else replace(options, profile=False)
 
 
 def _check_storage(options: RecordOptions, architecture: Architecture) -> None:
