@@ -212,7 +212,7 @@ export function bridgePicture(bridge: Bridge, names: [string, string], label: st
   }
   const { low } = extent(values);
   const pale = bridge.steps.some((step) => step.unsure)
-    ? " Pale steps are not certain: they may be noise, or the records may not show when a phase began."
+    ? " Pale steps cannot be told from noise, or the records do not show when they began and ended."
     : "";
   const cut = low > 0 ? ` The axis begins at ${fine(Math.round(low))}, not at 0.` : "";
   return el("div", {}, place, el("p", { class: "note sum", role: "note" }, `${sumText(bridge)}${pale}${cut}`));
