@@ -202,7 +202,7 @@ lock: $(UV) ## write the locked requirements anew, from pyproject.toml and requi
 	$(COMPILE) requirements-node.in -o requirements-node.txt
 	$(COMPILE) requirements-docs.in -o requirements-docs.txt
 	$(COMPILE) --all-extras pyproject.toml requirements-dev.in -o requirements.txt
-	$(COMPILE) -c requirements.txt pyproject.toml -o requirements-reader.txt
+	$(COMPILE) --extra ui -c requirements.txt pyproject.toml -o requirements-reader.txt
 
 clean: ## remove what was built; the environment in .venv and .build/uv stays
 	rm -rf $(STAMPS) $(ASSETS) target dist web/dist web/node_modules demo.boot demo.html src/firstlight/_core*.so

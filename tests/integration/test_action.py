@@ -39,14 +39,16 @@ def test_inputs_reach_scripts_as_variables_only(action: dict[str, Any]) -> None:
     assert set(re.findall(r"inputs\.([\w-]+)", text)) == set(action["inputs"])
 
 
-def run_step(action: dict[str, Any], name: str, folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
+def run_step(
+    action: dict[str, Any], name: str, folder: Path, *, path: str = "", **given: str
+) -> subprocess.CompletedProcess[str]:
     """Run a step with inputs, in *folder*, as a runner does."""
     step = next(step for step in action["runs"]["steps"] if step.get("name") == name)
     inputs = {key: str(about.get("default", "")) for key, about in action["inputs"].items()} | given
     pattern = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
     variables = {key: pattern.sub(lambda found: inputs[found[1]], value) for key, value in step["env"].items()}
     files = {key: str(folder / key.lower()) for key in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_PATH")}
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    path = f"{path or Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
         cwd=folder,
@@ -94,6 +96,23 @@ def test_a_wheel_with_another_digest_is_not_installed(action: dict[str, Any], tm
     done = run_step(action, "Install", tmp_path, firstlight="firstlight.whl", sha256="0" * 64)
     assert done.returncode != 0
     assert not (tmp_path / "firstlight").exists()
+
+
+@pytest.mark.parametrize(("baseline", "extras"), [("good.boot", True), ("", False)], ids=["baseline", "none"])
+def test_a_comparison_has_what_boots_that_vary_need(
+    action: dict[str, Any], tmp_path: Path, baseline: str, extras: bool
+) -> None:
+    # A Python whose environments have a pip that writes down what it is asked for.
+    fake = tmp_path / "bin/python"
+    fake.parent.mkdir()
+    pip = '#!/bin/sh\necho "$@" >> "$RUNNER_TEMP/asked"\n'
+    fake.write_text(f'#!/bin/sh\nmkdir -p "$3/bin"\ncat > "$3/bin/pip" <<\'END\'\n{pip}END\nchmod +x "$3/bin/pip"\n')
+    fake.chmod(0o755)
+    done = run_step(action, "Install", tmp_path, path=str(fake.parent), firstlight="a.whl", baseline=baseline)
+    assert done.returncode == 0, done.stderr
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert asked[0] == "install --quiet -- a.whl"
+    assert asked[1:] == (["install --quiet -- firstlight[statistics]"] if extras else [])
 
 
 def test_it_has_the_form_that_the_schema_of_actions_asks(action: dict[str, Any]) -> None:
