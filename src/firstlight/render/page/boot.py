@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.analysis.ledger.costs import machine_costs
-from firstlight.analysis.path.critical import find_path
+from firstlight.analysis.path.critical import CriticalPath, find_path
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.command_line import unread
 from firstlight.bundle.describe import CLOCKS
@@ -16,7 +16,7 @@ from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.manifest import Invariant
 from firstlight.bundle.reliability import CONCERNED, HINT, broken, broken_text, invariant_text
 from firstlight.render.page.findings import page_findings
-from firstlight.render.page.parts import parts
+from firstlight.render.page.parts import parts, with_timeline
 from firstlight.render.page.process_slices import page_process_slices
 from firstlight.render.page.process_tree import page_user_functions, process_tree
 from firstlight.render.page.processes import page_processes
@@ -82,6 +82,29 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
     >>> data["phases"]["name"][0]
     'firmware'
     """
+    data, sliced, path = _all_but_timeline(boot)
+    timeline, columns = page_timeline(boot, path, _left(parts(data, sliced)))
+    return data | {"timeline": timeline}, columns + sliced
+
+
+def page_parts(boot: Boot) -> dict[str, bytes]:
+    """What each element of the report page of *boot* takes: :func:`page_data`, written once.
+
+    :raises BundleError: when a table of the bundle cannot be read.
+
+    >>> boot = firstlight.open(bundle)
+    >>> data, columns = page_data(boot)
+    >>> whole = parts(data, columns)
+    >>> {name: len(content) for name, content in page_parts(boot).items()} == {n: len(c) for n, c in whole.items()}
+    True
+    """
+    data, sliced, path = _all_but_timeline(boot)
+    written = parts(data, sliced)
+    return with_timeline(written, *page_timeline(boot, path, _left(written)))
+
+
+def _all_but_timeline(boot: Boot) -> tuple[Json, bytes, CriticalPath]:
+    """The data of a page without its timeline, the columns of its slices, and the critical path."""
     strings = Strings()
     calls = boot.calls()
     tree = fold(calls)
@@ -126,14 +149,16 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
         "invariants": [_invariant(name, check) for name, check in boot.manifest.invariants.items()],
         "strings": strings.all,
     }
-    timeline, columns = page_timeline(boot, path, _left(data, sliced))
-    return data | {"timeline": timeline}, columns + sliced
+    return data, sliced, path
 
 
-def _left(data: Json, sliced: bytes) -> int:
-    """How many bytes of gzip the timeline of a page may have, so that the file stays below :data:`PAGE_BYTES`."""
+def _left(written: Mapping[str, bytes]) -> int:
+    """How many bytes of gzip the timeline of a page may have, so that the file stays below :data:`PAGE_BYTES`.
+
+    :param written: the parts of the page without its timeline.
+    """
     # Four bytes are five letters of the page.
-    rest = sum(compressed(part) for part in parts(data, sliced).values())
+    rest = sum(compressed(part) for part in written.values())
     return (PAGE_BYTES - FRAME_BYTES) * 4 // 5 - rest
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from firstlight.assets import asset_path
 from firstlight.atomic import atomic_write
 from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError
-from firstlight.render.page.boot import page_data
+from firstlight.render.page.boot import page_parts
 from firstlight.render.page.parts import gzipped, parts
 
 #: Where the built page takes a part of its data; each place is in there exactly once.
@@ -28,7 +29,7 @@ def page_html(boot: Boot) -> str:
     :raises BundleError: when a table of the bundle cannot be read.
     :raises LabError: when the page has not been built, or is not the one that this Firstlight fills.
     """
-    return filled(*page_data(boot))
+    return _filled(page_parts(boot))
 
 
 def filled(data: dict[str, Any], columns: bytes = b"") -> str:
@@ -44,8 +45,12 @@ def filled(data: dict[str, Any], columns: bytes = b"") -> str:
     >>> filled({"format": "firstlight-page"}).startswith("<!doctype html>")
     True
     """
+    return _filled(parts(data, columns))
+
+
+def _filled(elements: Mapping[str, bytes]) -> str:
     form = asset_path("page.html").read_text(encoding="utf-8")
-    for element, content in parts(data, columns).items():
+    for element, content in elements.items():
         form = _put(form, _PLACE.format(element), content)
     gzipped.cache_clear()
     return form

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -42,6 +43,21 @@ def parts(data: Json, columns: bytes = b"") -> dict[str, bytes]:
         first["later"] = _announced(rest)
         edge = data["timeline"]["bytes"] if "timeline" in data else 0
         found = {DATA: _json(first), COLUMNS: columns[:edge], LATER: _json(rest), SLICES: columns[edge:]}
+    return {name: content for name, content in found.items() if content}
+
+
+def with_timeline(written: Mapping[str, bytes], timeline: Json, columns: bytes) -> dict[str, bytes]:
+    """The parts of the page of a boot with its timeline, which is written last: its size depends on that of the others.
+
+    :param written: :func:`parts` of data without a timeline.
+
+    >>> from_two = with_timeline(parts({"format": "firstlight-page"}), {"bytes": 1}, b"x")
+    >>> whole = parts({"format": "firstlight-page", "timeline": {"bytes": 1}}, b"x")
+    >>> [json.loads(each[DATA]) == json.loads(whole[DATA]) and each[COLUMNS] for each in (from_two, whole)]
+    [b'x', b'x']
+    """
+    first = written[DATA].removesuffix(b"}") + b',"timeline":' + _json(timeline) + b"}"
+    found = {DATA: first, COLUMNS: columns, LATER: written.get(LATER, b""), SLICES: written.get(SLICES, b"")}
     return {name: content for name, content in found.items() if content}
 
 
