@@ -61,9 +61,10 @@ test: packages-test build ## set up, build, and run every test
 	$(PY) -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
 
 # Debian's packages for arm64 are configured under emulation the first time, which takes 10 to 20 minutes.
-foreign-debian: packages-test build ## build Debian for arm64 once, and test that it boots exactly
-	$(PY) -c 'from firstlight.lab.rootfs.debian import debian_tar; from firstlight.recipe.isa import architecture_of; debian_tar((), architecture_of("aarch64"))'
-	$(PY) -m pytest tests/end_to_end/test_arm64_debian.py $(PYTEST_ARGS)
+foreign-debian: packages-test build ## build Debian for arm64 and riscv64 once, and test that it boots exactly
+	$(PY) -m firstlight image build debian --arch arm64
+	$(PY) -m firstlight image build debian --arch riscv64
+	$(PY) -m pytest tests/end_to_end/test_foreign_debian.py $(PYTEST_ARGS)
 
 # What tells most within a minute, after each change; it needs what was built once, and builds nothing.
 check: $(STAMPS)/python ## check formatting, types, layers and the unit tests, in under a minute of CPU

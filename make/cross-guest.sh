@@ -43,7 +43,7 @@ if [ "$(printf '%s\n' "${oldest_rust:-0}" "$rust" | sort -V | head -n 1)" != "${
   echo "hint: update Rust, then run \`make guest\`" >&2
   exit 0
 fi
-if [ ! -e "$(rustc --print target-libdir --target "$target")" ] && ! { command -v rustup >/dev/null && rustup target add --quiet "$target"; }; then
+if [ ! -e "$(rustc --print target-libdir --target "$target")" ] && ! { command -v rustup >/dev/null && rustup --quiet target add "$target"; }; then
   echo "note: the helper of guests on $architecture is not built: this Rust has no target $target" >&2
   echo "hint: with Rust from rustup (https://rustup.rs), \`make guest\` adds it" >&2
   exit 0

@@ -79,6 +79,25 @@ while True: pass"""
     assert outcome.report == b"firstlight-report 1\nend 0\n\n"
 
 
+def test_a_busy_host_is_no_reason_to_cut_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "AFTER_READY_S", 1.0)
+    script = r"""
+say('up\n'); status('ready'); report('firstlight-'); time.sleep(3); report('report 1\nend 0\n\n')
+while True: pass"""
+    assert boot(tmp_path, script).report == b"firstlight-report 1\nend 0\n\n"
+
+
+def test_a_guest_that_computes_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "AFTER_READY_S", 1.0)
+    script = r"""
+import resource
+resource.setrlimit(resource.RLIMIT_CPU, (40, 40))
+say('up\n'); status('ready'); report('firstlight-')
+while True: pass"""
+    outcome = boot(tmp_path, script)
+    assert (outcome.report, outcome.ended.killed_by) == (b"firstlight-", "SIGTERM")
+
+
 def test_a_guest_without_helper_is_ended_once_it_is_ready(tmp_path: Path) -> None:
     outcome = boot(tmp_path, "status('ready'); time.sleep(1000)", report=False)
     assert outcome.reason is None

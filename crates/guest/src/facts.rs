@@ -105,17 +105,29 @@ fn kernel_log() -> Vec<u8> {
     }
 }
 
-/// The symbols that belong to a module: their lines end in `<TAB>[MODULE]`.
+/// The symbols that belong to a module: their lines end in `<TAB>[MODULE]`. Those of riscv64 keep the labels of the compiler, which are
+/// most of them and which nothing is called by.
 fn module_symbols() -> Vec<u8> {
-    let all = fs::read("/proc/kallsyms").unwrap_or_default();
+    symbols_of_modules(&fs::read("/proc/kallsyms").unwrap_or_default())
+}
+
+fn symbols_of_modules(all: &[u8]) -> Vec<u8> {
+    let is_of_module = |line: &[u8]| line.windows(2).any(|pair| pair == b"\t[");
+    let is_label = |line: &[u8]| line.split(|byte| *byte == b' ').nth(2).is_some_and(|name| name.starts_with(b".L"));
     let lines = all.split_inclusive(|byte| *byte == b'\n');
-    lines.filter(|line| line.windows(2).any(|pair| pair == b"\t[")).collect::<Vec<_>>().concat()
+    lines.filter(|line| is_of_module(line) && !is_label(line)).collect::<Vec<_>>().concat()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn symbols_of_modules_are_listed_without_labels_of_the_compiler() {
+        let all = b"1000 T start_kernel\n2000 t .LVL1\t[ext4]\n2000 t ext4_match\t[ext4]\n2008 t .L45\t[ext4]\n";
+        assert_eq!(symbols_of_modules(all), b"2000 t ext4_match\t[ext4]\n");
+    }
 
     #[test]
     fn devices_are_listed_by_bus_with_their_driver_sorted() {

@@ -382,8 +382,11 @@ fn end<I: Isa>(session: &mut Session<I>, code: &Code, own: Option<(u32, Extent)>
         flow => flow,
     };
     match flow {
-        // A function that begins at the target sees the call itself.
-        Flow::Call(target) if I::LINKED.is_some() && session.symbols.containing(target).is_some() => {}
+        // A function that begins at the target sees the call itself. Generated code calls the inside of functions.
+        Flow::Call(target)
+            if I::LINKED.is_some()
+                && (session.symbols.starting(target).is_some()
+                    || (own.is_some() && session.symbols.containing(target).is_some())) => {}
         Flow::Call(_) | Flow::CallIndirect if I::LINKED.is_some() => {
             let behind = next.wrapping_sub(code.mapped).wrapping_add(code.address);
             let link = if I::links_elsewhere(bytes) { linked::on_link_elsewhere::<I> } else { linked::on_link::<I> };

@@ -136,7 +136,11 @@ impl<I: Isa> Tracker<I> {
     #[inline]
     pub fn returned_linked(&mut self, link: Link, site: FunctionId, now: u64) {
         let key = link.key();
-        self.current.pending = None;
+        if let Some(pending) = self.current.pending.take() {
+            if self.called_inside(pending, link, site, now) {
+                return;
+            }
+        }
         match self.current.stack.frames.last() {
             Some(top) if top.key() == key && top.role == Role::Call => {
                 self.plain_returns += 1;
@@ -149,6 +153,20 @@ impl<I: Isa> Tracker<I> {
             }
             _ => self.returned_elsewhere(key, site, now),
         }
+    }
+
+    // Something was called, and what runs is no function's beginning and not behind that call: a trampoline has called the function at
+    // whose beginning it was called itself, behind that place.
+    #[cold]
+    fn called_inside(&mut self, pending: u64, link: Link, site: FunctionId, now: u64) -> bool {
+        let elsewhere = pending & ELSEWHERE == 0 && pending as u32 != link.address as u32;
+        let by_generated = self.current.stack.frames.last().is_some_and(|top| self.is_generated(top.function));
+        let is_inside = elsewhere && by_generated && site != UNKNOWN;
+        if is_inside {
+            self.follow(site).inside += 1;
+            self.push(site, Kind::Function, Key { sp: link.sp, link: pending as u32 }, Role::Call, now);
+        }
+        is_inside
     }
 
     /// A block of code without a symbol, behind a call, is about to be executed: by the return from that call if the frame on top says so.

@@ -52,7 +52,7 @@ def debian_digest(more: Sequence[str] = (), architecture: Architecture = DEFAULT
     :param architecture: of the packages.
     """
     foreign = () if architecture is DEFAULT else ("for", architecture.distribution_name)
-    return digest_of("1", _suite(), *_PACKAGES, *more, *_HOOKS, str(EPOCH), *foreign)
+    return digest_of("1", _suite(architecture), *_PACKAGES, *more, *_HOOKS, str(EPOCH), *foreign)
 
 
 def debian_place(more: Sequence[str] = (), architecture: Architecture = DEFAULT) -> Path:
@@ -77,14 +77,14 @@ def _make(folder: Path, more: Sequence[str], architecture: Architecture) -> None
     if (mmdebstrap := shutil.which("mmdebstrap")) is None:
         raise LabError("`mmdebstrap` is missing", hint=install_hint("mmdebstrap"))
     options = ["--variant=minbase", f"--include={','.join([*_PACKAGES, *more])}", "--skip=cleanup/reproducible"]
-    kind = _suite()
+    kind = suite = _suite(architecture)
     if architecture is not DEFAULT:
         # Its own check knows no lists of interpreters but the machine's.
         options += [f"--architectures={architecture.distribution_name}", "--skip=check/qemu"]
         kind += f", {architecture.distribution_name}"
     print(f"making a Debian root file system ({kind}) by mmdebstrap; this is done once", file=sys.stderr)
     options += [f"--customize-hook={hook}" for hook in _HOOKS]
-    command = [mmdebstrap, *options, _suite(), str(folder / _NAME), *_mirrors()]
+    command = [mmdebstrap, *options, suite, str(folder / _NAME), *_mirrors(suite)]
     if architecture is not DEFAULT:
         command = foreign_command(architecture, command)
     run = run_tool(command, {"SOURCE_DATE_EPOCH": str(EPOCH), "LC_ALL": "C.UTF-8"})
@@ -95,31 +95,36 @@ def _make(folder: Path, more: Sequence[str], architecture: Architecture) -> None
         raise LabError(f"mmdebstrap failed: {detail}", hint=hint if os.geteuid() != 0 else "is the mirror reachable?")
 
 
-def _suite() -> str:
-    """The host's own suite when the host is a Debian, else the present stable one."""
+def _suite(architecture: Architecture = DEFAULT) -> str:
+    """The release that first has the architecture, else the host's own if that is a Debian, else the stable one."""
+    return architecture.distribution_release or _own_suite()
+
+
+def _own_suite() -> str:
     system = os_release()
     return system.get("VERSION_CODENAME", "stable") if system.get("ID") == "debian" else "stable"
 
 
-def _mirrors() -> list[str]:
+def _mirrors(suite: str) -> list[str]:
     """The mirrors of Debian that the host uses, as lines for mmdebstrap; none when the host knows none."""
     if shutil.which("apt-get") is None or os_release().get("ID") != "debian":
         return []
-    form = "$(ORIGIN)|$(CODENAME)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
+    form = "$(ORIGIN)|$(CODENAME)|$(REPO_URI)|$(COMPONENT)"
     command = ["apt-get", "indextargets", "--format", form, "Created-By: Packages"]
-    return sorted(set(_own_mirrors(run_tool(command).stdout, _suite())))
+    return sorted(set(_mirrors_of(run_tool(command).stdout, _own_suite(), suite)))
 
 
-def _own_mirrors(targets: str, suite: str) -> Iterator[str]:
-    """The lines that are Debian's own, main, and of this suite.
+def _mirrors_of(targets: str, own: str, suite: str) -> Iterator[str]:
+    """The lines that are Debian's own, main, and of the host's suite, for a suite: of another one without its updates.
 
-    >>> targets = "Debian|bookworm-updates|deb http://m/ bookworm-updates main\\nOther|x|deb http://o/ x main"
-    >>> list(_own_mirrors(targets, "bookworm"))
-    ['deb http://m/ bookworm-updates main']
+    >>> targets = "Debian|bookworm|http://m/|main\\nDebian|bookworm-updates|http://m/|main\\nOther|x|http://o/|main"
+    >>> list(_mirrors_of(targets, "bookworm", "bookworm"))
+    ['deb http://m/ bookworm main', 'deb http://m/ bookworm-updates main']
+    >>> list(_mirrors_of(targets, "bookworm", "trixie"))
+    ['deb http://m/ trixie main']
     """
     for line in targets.splitlines():
-        origin, _, rest = line.partition("|")
-        codename, _, source = rest.partition("|")
-        own = re.fullmatch(rf"{re.escape(suite)}(-updates|-security)?", codename)
-        if origin == "Debian" and own and source.endswith(" main"):
-            yield source
+        origin, codename, address, component = line.split("|")
+        found = re.fullmatch(rf"{re.escape(own)}(-updates|-security)?", codename)
+        if origin == "Debian" and component == "main" and found is not None and (suite == own or not found[1]):
+            yield f"deb {address} {suite}{found[1] or ''} main"

@@ -20,7 +20,9 @@ _POLL_S = 0.05
 _STATUS_EVERY_S = 0.2
 _REPORT_END = b"\nend 0\n"
 AFTER_READY_S = 120.0
-"""What a guest may take for its report."""
+"""What QEMU may compute for a guest's report: time of the processor, as a loaded machine is no reason to cut it."""
+_AFTER_READY_AT_MOST_S = 600.0
+"""What a guest may take for it in any case."""
 _POWER_OFF_CPU_S = 1.0
 """What QEMU may compute after the guest's report while the guest says nothing: a power-off takes a few milliseconds.
 Time of the processor, not of a clock: a loaded machine is no reason to end a guest too early."""
@@ -204,8 +206,8 @@ def _come_up(process: Process, console: Console, files: RunFiles, watch: Watch) 
     if not watch.report:
         _leave_until_line_end(process, console)
         return None, ""
-    until = process.running_s + AFTER_READY_S
-    while process.wait(_POLL_S) is None and process.running_s < until:
+    used, until = process.cpu_s(), process.running_s + _AFTER_READY_AT_MOST_S
+    while process.wait(_POLL_S) is None and process.running_s < until and process.cpu_s() - used < AFTER_READY_S:
         if _reported(files):
             _leave_until_off(process, console)
             break

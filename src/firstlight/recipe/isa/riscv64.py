@@ -56,7 +56,9 @@ RISCV64 = Architecture(
     distribution_release="trixie",
     # `create_fdt` of QEMU's hw/riscv/virt.c takes a tree as it is.
     tree_gets_memory=False,
-    has_root_images=False,
+    # `VIRT_DRAM` of QEMU's hw/riscv/virt.c, which has no ACPI without firmware that makes it.
+    memory_start=2 << 30,
+    # Flash in memory is set aside by words of x86 (`memmap=`).
     has_kernel_roots=False,
 )
 

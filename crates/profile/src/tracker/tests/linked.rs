@@ -238,6 +238,27 @@ fn a_trampoline_that_was_called_by_another_register_returns_by_it() {
 }
 
 #[test]
+fn a_trampoline_may_call_its_function_behind_the_call_of_itself() {
+    let mut boot = traced();
+    boot.tracker.links(0x7040);
+    boot.behind("work", TOP - 0x40, 0x1208, 2);
+    boot.now += 4;
+    boot.tracker.returned_linked(Link { sp: TOP - 0x40, address: 0x7040 }, UNKNOWN, boot.now);
+    boot.behind("work", TOP, 0x1208, 1);
+    boot.behind("start_kernel", TOP, 0x1010, 5);
+    boot.now += 1;
+    let (tree, recording) = boot.outcome();
+    let expected = [
+        "start_kernel 1 5",
+        "start_kernel > work 1 7",
+        "start_kernel > work >  1 6",
+        "start_kernel > work >  > work 1 4",
+    ];
+    assert_eq!(tree, expected);
+    assert_eq!((recording.counts.returns, recording.counts.unmatched_returns), (3, 0));
+}
+
+#[test]
 fn a_trampoline_may_return_in_place_of_its_function() {
     let mut boot = traced();
     boot.behind("start_kernel", TOP, 0x1010, 0);
