@@ -21,6 +21,8 @@ def test_the_table_and_the_bar_of_phases_say_how_far_each_may_be_off(show: Show,
     assert "of the time, perhaps off by up to 60.0 ms" in report.page.locator("header .headline").inner_text()
     report.page.locator("nav input[value=time]").check()
     names = report.page.locator("#phases g.segment").evaluate_all("all => all.map(e => e.getAttribute('aria-label'))")
+    # Records have no instructions and no idle time, and nothing is said of them.
+    assert names[0] == "kernel: 1.90 s"
     assert [("perhaps off by up to 60.0 ms" in name) for name in names] == [False, True, True]
     assert report.page.locator("#phases g.segment rect[fill='url(#unsure)']").count() == 1
 

@@ -55,7 +55,7 @@ def test_what_cannot_be_drawn_is_counted(here: Path, capsys: pytest.CaptureFixtu
     said = data_of_answer(capsys.readouterr().out)
     assert said["counts"]["spans"] == 6
     assert "2 spans left out: nothing says when they began" in said["notes"]
-    assert "1 span left out: they end before they begin" in said["notes"]
+    assert "1 span left out: it ends before it begins" in said["notes"]
 
 
 def test_nothing_is_replaced_unless_forced(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

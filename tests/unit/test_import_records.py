@@ -173,7 +173,9 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
 def test_text_in_utf_16_is_named_and_how_to_make_it_utf_8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "time.txt").write_text(TIME, encoding="utf-16")
     assert run(["import", str(tmp_path / "time.txt"), "-o", str(tmp_path / "a.boot")]) == 1
-    assert "iconv -f UTF-16" in " ".join(capsys.readouterr().err.split())
+    said = " ".join(capsys.readouterr().err.split())
+    assert "hint: make it UTF-8: `iconv -f UTF-16" in said
+    assert "--as FORMAT" not in said
 
 
 CALLS_WITHOUT_TIMES = """\

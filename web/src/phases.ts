@@ -69,8 +69,9 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
     at += value;
     if (w <= 0) continue;
     const off = phase.unsure === 0 ? "" : `, perhaps ${unsureText(phase.unsure)}`;
-    const executed = `${instructions(phase.instructions)} instructions`;
-    const text = `${words(phase.name)}: ${executed}, ${time(phase.time)}${off}, idle ${time(phase.idle)}`;
+    const executed = phase.instructions === null ? "" : `${instructions(phase.instructions)} instructions, `;
+    const idle = phase.idle === null ? "" : `, idle ${time(phase.idle)}`;
+    const text = `${words(phase.name)}: ${executed}${time(phase.time)}${off}${idle}`;
     const group = svg("g", {
       class: selection.phase === null || selection.phase === phase.name ? "segment" : "segment other",
       tabindex: 0,

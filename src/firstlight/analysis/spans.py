@@ -73,10 +73,19 @@ def attributes(frame: pl.DataFrame, *keys: str) -> list[pl.Series]:
     >>> attributes(frame, "tries")[0].to_list()
     ['2', None, None]
     """
-    rows = [_parsed(text) for text in frame["attributes"].to_list()]
-    return [
-        pl.Series(key, [_first(row, _KEYS.get(key, (key,))) for row in rows], dtype=pl.String) for key in keys
-    ]  # fmt: skip
+    # Many spans have none, and many have the same: each text is parsed once.
+    texts = frame["attributes"].drop_nulls().unique()
+    rows = [_parsed(text) for text in texts.to_list()]
+    found = {key: [_first(row, _KEYS.get(key, (key,))) for row in rows] for key in keys}
+    known = pl.DataFrame(
+        {"attributes": texts, **found}, schema={"attributes": pl.String, **dict.fromkeys(keys, pl.String)}
+    )
+    return (
+        frame.select("attributes")
+        .join(known, on="attributes", how="left", maintain_order="left")
+        .select(keys)
+        .get_columns()
+    )
 
 
 #: Records in which an initcall may end without a word on what it returned; in logs of the kernel none means 0.

@@ -20,12 +20,12 @@ class Exported:
 
     def leave_out(self, spans: LeftOut) -> None:
         """Note the spans without a place on the axis of time."""
-        for number, words in (
-            (spans.no_start, "nothing says when they began"),
-            (spans.ends_before_start, "they end before they begin"),
+        for number, one, several in (
+            (spans.no_start, "nothing says when it began", "nothing says when they began"),
+            (spans.ends_before_start, "it ends before it begins", "they end before they begin"),
         ):
             if number:
-                self.notes.append(f"{counted(number, 'span')} left out: {words}")
+                self.notes.append(f"{counted(number, 'span')} left out: {one if number == 1 else several}")
 
     def weigh(self, stacks: Stacks, unit: str) -> None:
         """Note the stacks without weight.

@@ -157,7 +157,9 @@ def _check_understood(gathered: Gathered, outcomes: list[dict[str, Any]], option
         if gathered.items[0].size_bytes == 0:
             raise IngestError("it is empty", where=gathered.items[0].given, hint="give a record of a boot")
         message = outcome["error"] or "nothing in it was understood"
-        raise IngestError(message, where=gathered.items[0].given, hint=hints.get(outcome["kind"]))
+        # What a reader of formats knows of a file may say what to do, and that is better than another format.
+        found, _, remedy = message.partition("; ") if outcome["kind"] == "unrecognised" else (message, "", "")
+        raise IngestError(found, where=gathered.items[0].given, hint=remedy or hints.get(outcome["kind"]))
     listed = [f"{outcome['file']}: {outcome['error'] or 'nothing in it was understood'}" for outcome in outcomes]
     listed += gathered.missing()
     if len(listed) > _MOST:
