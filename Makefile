@@ -19,7 +19,7 @@ UV := .build/uv/bin/uv
 STAMPS := .build/stamps
 ASSETS := src/firstlight/assets
 # Guests of other architectures than the default one.
-OTHER_GUESTS := $(addprefix $(ASSETS)/firstlight-guest-,aarch64 arm ppc64le riscv64)
+OTHER_GUESTS := $(addprefix $(ASSETS)/firstlight-guest-,aarch64 arm mips64el ppc64le riscv64)
 COMPILE := $(UV) pip compile -q --generate-hashes --universal --python-version 3.11 --no-annotate \
 	--custom-compile-command 'make lock'
 

@@ -27,6 +27,9 @@ test    has_armhf_libc()    libc6-dev-armhf-cross
 test    qemu-system-ppc64   qemu-system-ppc
 test    powerpc64le-linux-gnu-gcc gcc-powerpc64le-linux-gnu
 test    has_ppc64el_libc()  libc6-dev-ppc64el-cross
+test    qemu-system-mips64el qemu-system-mips
+test    mips64el-linux-gnuabi64-gcc gcc-mips64el-linux-gnuabi64
+test    has_mips64el_libc() libc6-dev-mips64el-cross
 test    has_ovmf()          ovmf
 test    has_u_boot()        u-boot-qemu
 test    uftrace             uftrace
@@ -76,6 +79,7 @@ has_certificates() { [ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki/
 has_static_libc() { command -v gcc >/dev/null && [ -e "$(gcc -print-file-name=libc.a)" ]; }
 has_libc_of() { command -v "$1" >/dev/null && [ -e "$("$1" -print-file-name=libc.a)" ]; }
 has_armhf_libc() { has_libc_of arm-linux-gnueabihf-gcc; }
+has_mips64el_libc() { has_libc_of mips64el-linux-gnuabi64-gcc; }
 has_ppc64el_libc() { has_libc_of powerpc64le-linux-gnu-gcc; }
 has_riscv64_libc() { has_libc_of riscv64-linux-gnu-gcc; }
 has_cargo() { command -v cargo >/dev/null && at_least "$rust_wanted" "$(cargo --version | cut -d' ' -f2)"; }

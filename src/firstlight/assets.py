@@ -14,6 +14,7 @@ ASSETS = {
     "firstlight-guest": "the first process of the guest",
     "firstlight-guest-aarch64": "the same for guests on aarch64",
     "firstlight-guest-arm": "the same for guests on 32-bit arm",
+    "firstlight-guest-mips64el": "the same for guests on mips64el",
     "firstlight-guest-ppc64le": "the same for guests on ppc64le",
     "firstlight-guest-riscv64": "the same for guests on riscv64",
     "firstlight-walk": "the runner of tree walks in the guest",

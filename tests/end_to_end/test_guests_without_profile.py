@@ -19,6 +19,7 @@ from firstlight.recipe.options import RecordOptions
 #: By the distribution's name of the architecture: the machine's name in the guest, and what its console shows.
 GUESTS = {
     "armhf": ("armv7l", b"ttyAMA0"),
+    "mips64el": ("mips64", b"MIPS: machine is mti,malta"),
     "ppc64el": ("ppc64le", b"SLOF"),
     "riscv64": ("riscv64", b"OpenSBI"),
 }
@@ -36,6 +37,7 @@ def elf_head(machine: int, address: int) -> bytes:
 HEADS = {
     "aarch64": (0x1400_0010).to_bytes(4, "little") + bytes(0x34) + b"ARM\x64" + bytes(100),
     "arm": bytes(0x24) + bytes.fromhex("18286f01 00000000 34000000 01020304") + bytes(100),
+    "mips64el": elf_head(8, 0xFFFF_FFFF_8010_0000),
     "ppc64le": elf_head(21, 0xC000_0000_0000_0000),
     "riscv64": (0x0400_006F).to_bytes(4, "little") + bytes(0x34) + b"RSC\x05" + bytes(100),
 }
@@ -60,10 +62,13 @@ def needs(name: str) -> Architecture:
 @pytest.mark.boot
 @pytest.mark.parametrize("name", GUESTS)
 def test_the_minimal_guest_is_equal_each_time(name: str, tmp_path: Path) -> None:
-    needs(name)
-    first = firstlight.record_with(RecordOptions(tmp_path / "a.boot", arch=name, profile=False))
+    # Where the plugin has no module for the guest, the profile is left out by itself.
+    profile = not needs(name).has_profile
+    # This kernel asks its real-time clock again and again for one second, which takes an eighth of the turns then.
+    shift = 3 if name == "mips64el" else 0
+    first = firstlight.record_with(RecordOptions(tmp_path / "a.boot", arch=name, profile=profile, shift=shift))
     with host_under_load():
-        second = firstlight.record_with(RecordOptions(tmp_path / "b.boot", arch=name, profile=False))
+        second = firstlight.record_with(RecordOptions(tmp_path / "b.boot", arch=name, profile=profile, shift=shift))
     machine, shown = GUESTS[name]
     assert first.manifest.mode == "exact"
     assert first.manifest.completeness.complete

@@ -158,7 +158,7 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_module_is_all_that_an_architecture_needs(other: isa.Architecture) -> None:
-    assert set(architectures()) == {"aarch64", "arm", "ppc64le", "riscv64", "x86_64", "other"}
+    assert set(architectures()) == {"aarch64", "arm", "mips64el", "ppc64le", "riscv64", "x86_64", "other"}
     assert kernel_command_line(other, "quiet") == "console=ttyOTHER0 nokaslr norandmaps quiet"
     assert ledger("other").entries == ()
     with pytest.raises(LabError) as missing:

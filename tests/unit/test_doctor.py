@@ -53,7 +53,7 @@ def test_a_bare_machine_lacks_everything_and_one_command_adds_it(bare_machine: P
     }  # fmt: skip
     assert install_command(checks) == (
         "sudo apt-get install -y busybox-static chromium cpio e2fsprogs fakeroot mmdebstrap qemu-system-arm "
-        "qemu-system-misc qemu-system-x86 zstd"
+        "qemu-system-mips qemu-system-misc qemu-system-ppc qemu-system-x86 zstd"
     )
 
 
@@ -64,30 +64,31 @@ def test_a_bare_machine_lacks_everything_and_one_command_adds_it(bare_machine: P
             "dnf",
             'NAME="Fedora Linux"\nVERSION="41 (Workstation Edition)"\nID=fedora\nPLATFORM_ID="platform:f41"\n',
             "sudo dnf install -y busybox chromium cpio e2fsprogs fakeroot mmdebstrap qemu-system-aarch64 "
-            "qemu-system-arm qemu-system-riscv qemu-system-x86 zstd",
+            "qemu-system-arm qemu-system-mips qemu-system-ppc qemu-system-riscv qemu-system-x86 zstd",
         ),
         (
             "dnf",
             'ID="rocky"\nID_LIKE="rhel centos fedora"\n',
             "sudo dnf install -y busybox chromium cpio e2fsprogs fakeroot mmdebstrap qemu-system-aarch64 "
-            "qemu-system-arm qemu-system-riscv qemu-system-x86 zstd",
+            "qemu-system-arm qemu-system-mips qemu-system-ppc qemu-system-riscv qemu-system-x86 zstd",
         ),
         (
             "pacman",
             'NAME="EndeavourOS"\nID="endeavouros"\nID_LIKE="arch"\n',
             "sudo pacman -S --needed busybox chromium cpio e2fsprogs fakeroot qemu-system-aarch64 qemu-system-arm "
-            "qemu-system-riscv qemu-system-x86 zstd",
+            "qemu-system-mips qemu-system-ppc qemu-system-riscv qemu-system-x86 zstd",
         ),
         (
             "zypper",
             'ID="opensuse-tumbleweed"\nID_LIKE="opensuse suse"\n',
-            "sudo zypper install -y busybox-static chromium cpio e2fsprogs fakeroot qemu-arm qemu-extra qemu-x86 zstd",
+            "sudo zypper install -y busybox-static chromium cpio e2fsprogs fakeroot qemu-arm qemu-extra qemu-ppc "
+            "qemu-x86 zstd",
         ),
         (
             "apk",
             'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.22.0\n',
             "sudo apk add busybox-static chromium cpio e2fsprogs fakeroot qemu-system-aarch64 qemu-system-arm "
-            "qemu-system-riscv64 qemu-system-x86_64 zstd",
+            "qemu-system-mips64el qemu-system-ppc64 qemu-system-riscv64 qemu-system-x86_64 zstd",
         ),
         (
             "nix-shell",

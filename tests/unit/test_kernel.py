@@ -156,6 +156,13 @@ def test_a_vmlinux_for_ppc64le_selects_that_architecture_and_says_what_memory_it
     assert kernel_memory(kernel.path) == 20 << 20
 
 
+def test_an_elf_file_of_a_kernel_for_mips64el_selects_that_architecture(tmp_path: Path) -> None:
+    kernel = open_kernel(write(tmp_path, elf_kernel(8, 0xFFFF_FFFF_8010_0000), "vmlinuz"))
+    assert (kernel.architecture.distribution_name, kernel.release) == ("mips64el", RELEASE)
+    # Its addresses are physical ones from 0 on, with upper bits.
+    assert kernel_memory(kernel.path) == 17 << 20
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -171,6 +178,7 @@ def test_a_vmlinux_for_ppc64le_selects_that_architecture_and_says_what_memory_it
         (ELF + b"\x15\x00", "a truncated kernel: its program headers are cut off"),
         (elf_kernel(0x15, 0x1000_0000), "an ELF file for ppc64le, no kernel"),
         (elf_kernel(0x15, 0xC000_0000_0000_0000)[:-1], "a truncated kernel: 8191 bytes of 8192"),
+        (elf_kernel(8, 0x1_2000_0000), "an ELF file for mips64el, no kernel"),
         (b"\x7fELF\x02\x02\x01" + bytes(11) + b"\x00\x15" + bytes(100), "an ELF file for PowerPC, 64-bit, big-endian"),
         (ELF + b"\xf3\x00" + bytes(100), "an ELF file for riscv64"),
         (b"\x7fELF\x01\x01\x01" + bytes(11) + b"\xf3\x00", "an ELF file for RISC-V, 32-bit, little-endian"),

@@ -191,6 +191,18 @@ def test_an_initramfs_or_image_that_is_too_large_is_named(recipe: Recipe, tmp_pa
     assert error.value.where == str(tmp_path / "root.ext4")
 
 
+def test_a_machine_that_loads_into_a_part_of_its_memory_says_what_does_not_fit(recipe: Recipe, tmp_path: Path) -> None:
+    large = tmp_path / "large.cpio"
+    with large.open("wb") as file:
+        file.truncate(260 * MIB)
+    used = recipe.files.model_copy(update={"initrd": large})
+    malta = recipe.model_copy(update={"files": used, "memory": 2048 * MIB, "architecture": "mips64el"})
+    with pytest.raises(LabError, match="loads both into its first 256 MiB") as error:
+        check_memory(malta)
+    assert error.value.hint == "give a smaller initramfs"
+    check_memory(malta.model_copy(update={"architecture": "aarch64"}))
+
+
 def test_an_image_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="cannot be opened"):
         persistent_memory(tmp_path / "none.ext4", MIB)

@@ -7,6 +7,7 @@
 #[cfg(not(any(
     target_arch = "aarch64",
     target_arch = "arm",
+    all(target_arch = "mips64", target_endian = "little"),
     all(target_arch = "powerpc64", target_endian = "little"),
     target_arch = "riscv64",
     target_arch = "x86_64"
@@ -17,6 +18,8 @@ compile_error!("no module of this crate has the marks of this architecture, see 
 use crate::aarch64::guest as instructions;
 #[cfg(target_arch = "arm")]
 use crate::arm::guest as instructions;
+#[cfg(all(target_arch = "mips64", target_endian = "little"))]
+use crate::mips64el::guest as instructions;
 #[cfg(all(target_arch = "powerpc64", target_endian = "little"))]
 use crate::ppc64le::guest as instructions;
 #[cfg(target_arch = "riscv64")]

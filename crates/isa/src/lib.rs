@@ -4,6 +4,9 @@
 //! it as a type, so the compiler makes a copy of the tracker for each architecture and no event pays for the choice.
 //! [`guest`] is the part that programs inside the guest need. `docs/design/architectures.md` describes how to add one.
 
+// Inline assembly of this architecture is not stable yet; `make/cross-guest.sh` allows it.
+#![cfg_attr(target_arch = "mips64", feature(asm_experimental_arch))]
+
 pub mod aarch64;
 pub mod arm;
 #[cfg(feature = "decode")]
@@ -20,6 +23,7 @@ mod isa;
 mod linked;
 #[cfg(feature = "guest")]
 mod mark_function;
+pub mod mips64el;
 pub mod ppc64le;
 pub mod riscv64;
 #[cfg(feature = "system-calls")]

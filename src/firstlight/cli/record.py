@@ -29,7 +29,8 @@ def record(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Guest's processor architecture, amd64, arm64, armhf, ppc64el or riscv64 (default: the kernel's).",
+            help="Guest's processor architecture: amd64, arm64, armhf, mips64el, ppc64el or riscv64 "
+            "(default: the kernel's).",
         ),
     ] = None,
     initrd: Annotated[

@@ -1,4 +1,4 @@
-"""Kernels that boot as ELF files, of ppc64le: whether one boots, and the memory that it takes."""
+"""Kernels that boot as ELF files, of ppc64le and mips64el: whether one boots, and the memory that it takes."""
 
 from __future__ import annotations
 
@@ -69,5 +69,13 @@ PPC64LE = ElfImage(
     place=lambda part: (part.address & 0x0FFF_FFFF) + 0x40_0000,
 )
 
+MIPS64EL = ElfImage(
+    "mips64el",
+    elf_machine=8,
+    path="vmlinuz",
+    # `cpu_mips_kseg0_to_phys` of QEMU.
+    place=lambda part: part.address & 0x1FFF_FFFF,
+)
+
 #: Such kernels by the name of the form of their files.
-FORMATS = {"ppc64le vmlinux": PPC64LE}
+FORMATS = {"ppc64le vmlinux": PPC64LE, "mips64el vmlinuz": MIPS64EL}

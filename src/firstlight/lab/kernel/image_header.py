@@ -26,7 +26,7 @@ _PROTOCOL_WITH_XLOADFLAGS = 0x20C
 _XLF_KERNEL_64 = 1
 _FOREIGN = (
     "give a bzImage for x86_64, an uncompressed Image for arm64 or riscv64, a zImage for 32-bit arm, "
-    "or a vmlinux for ppc64le"
+    "or the ELF file for ppc64le (vmlinux) or mips64el (vmlinuz)"
 )
 
 

@@ -68,7 +68,7 @@ def open_kernel(path: Path) -> Kernel:
     """Check a kernel and look for what belongs to it.
 
     :param path: a bzImage (``vmlinuz``) for x86_64, a ``vmlinux`` with an entry for virtual machines, or an
-        uncompressed Image for arm64 or riscv64, a zImage for 32-bit arm, or a `vmlinux` for ppc64le.
+        uncompressed Image for arm64 or riscv64, a zImage for 32-bit arm, or a `vmlinux` for ppc64le or mips64el.
     :raises LabError: when it is missing, cannot be read, is no kernel, is for another architecture, is truncated, or
         is a damaged part of the cache.
 

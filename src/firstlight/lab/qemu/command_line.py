@@ -297,6 +297,10 @@ def check_memory(recipe: Recipe) -> None:
     mapped = recipe.image.size if recipe.image is not None and used.storage is None else 0
     pages = (sum(further_memory(recipe.chosen.qemu_options)) + mapped) // 64
     loaded = recipe.loaded.path.stat().st_size if recipe.loaded is not None else 0
+    below = architecture_of(recipe.architecture).loaded_below
+    if below is not None and used.initrd is not None and kernel + initrd // 2 > below:
+        message = f"kernel and initramfs are too large: this machine loads both into its first {size_text(below)}"
+        raise LabError(message, where=str(used.initrd), hint="give a smaller initramfs")
     needed = kernel + initrd + pages + loaded + 32 * _MIB
     if recipe.memory >= needed:
         return

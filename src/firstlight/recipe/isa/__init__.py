@@ -33,7 +33,7 @@ def architectures() -> Mapping[str, Architecture]:
     """The architectures by their names: the constant `ARCHITECTURE` of each module of this package.
 
     >>> sorted(architectures())
-    ['aarch64', 'arm', 'ppc64le', 'riscv64', 'x86_64']
+    ['aarch64', 'arm', 'mips64el', 'ppc64le', 'riscv64', 'x86_64']
     """
     names = sorted(each.name for each in iter_modules(__path__) if each.name != "architecture")
     return MappingProxyType({name: import_module(f"{__name__}.{name}").ARCHITECTURE for name in names})

@@ -169,6 +169,8 @@ class Architecture:
     """The file name of the dynamic loader."""
     low_memory_end: int
     """Bytes: from here on a machine has no memory when it has more than it can put below 4 GiB."""
+    loaded_below: int | None = None
+    """Bytes of memory, from its start, that kernel and initramfs have to fit in, where that is not all of it."""
     helper_asset: str
     """The bundled file that is the guest's helper."""
     ready_mark: bytes
