@@ -179,6 +179,7 @@ def test_no_tuning_and_a_damaged_one_are_named(directory: Path, tmp_path: Path) 
         (["--smallest"], "features and the source of the kernel are for a search"),
         (["--allow", "kconfig", "--keep", "ext5"], "there is no feature `ext5`"),
         (["--allow", "cmdline,bios"], "there is no `bios`"),
+        (["--without", "no-tracef"], "no remedy is called `no-tracef`"),
     ],
 )
 def test_what_cannot_be_tuned_is_named(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,6 +194,16 @@ def test_a_directory_of_a_result_may_be_called_as_the_recipe(
     (tmp_path / "minimal").mkdir()
     assert run(["tune", "minimal", "--budget", "0"]) == 2
     assert "a budget of 0 boots measures nothing" in capsys.readouterr().err
+
+
+def test_a_wrong_key_of_a_recipe_is_named_with_the_right_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.toml").write_text('apend = "quiet"\n')
+    assert run(["tune", str(tmp_path / "r.toml")]) == 2
+    said = capsys.readouterr().err
+    assert "unknown key `apend`" in said
+    assert "did you mean `append`?" in said
 
 
 def test_a_recipe_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -175,8 +176,9 @@ def _options(recipe: PathLike, *, trust: bool) -> RecordOptions:
     from firstlight.errors import UsageError
     from firstlight.experiment.plan_parser import parse_toml, read_text
     from firstlight.lab.run.options_from_manifest import options_from_manifest
-    from firstlight.recipe.choices import read_choices
+    from firstlight.recipe.choices import Choices, read_choices
     from firstlight.recipe.options import RecordOptions, options_for
+    from firstlight.suggest import one_of
 
     output = Path("tuned.boot")
     # The directory of a former result may have the same name.
@@ -189,6 +191,11 @@ def _options(recipe: PathLike, *, trust: bool) -> RecordOptions:
         hint = "give a recorded boot, `minimal`, `debian`, or a TOML file with the options of `record`"
         raise UsageError(f"`{recipe}` is no recipe", hint=hint)
     data = {name.replace("-", "_"): value for name, value in parse_toml(read_text(path), str(path)).items()}
+    known = [each.name.replace("_", "-") for each in fields(Choices)]
+    for name in (name.replace("_", "-") for name in data):
+        if name not in known:
+            hint = f"the keys are options of `record`\n{one_of(name, known)}"
+            raise UsageError(f"unknown key `{name}`", where=str(path), hint=hint)
     try:
         return options_for(read_choices(data), output)
     except ValidationError as error:

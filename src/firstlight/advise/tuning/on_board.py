@@ -19,7 +19,7 @@ from scipy.stats import t as student
 from scipy.stats import ttest_1samp
 
 from firstlight.advise.entry import Layer
-from firstlight.advise.tuning.remedy import Remedy
+from firstlight.advise.tuning.remedy import Remedy, check_excluded
 from firstlight.errors import UnhealthyBootError, UsageError
 from firstlight.experiment.board_runner import run_on_board
 from firstlight.experiment.estimates import EffectEstimate, block_effects, estimate_cells
@@ -124,13 +124,13 @@ def tune_on_board(
 
 
 def _chosen(remedies: Sequence[Remedy], without: Collection[str]) -> tuple[list[Remedy], dict[str, str]]:
+    check_excluded(without, remedies)
     chosen: list[Remedy] = []
     left_out: dict[str, str] = {}
     for remedy in remedies:
-        parameters = {word.partition("=")[0] for word in remedy.change.append.split()}
         if remedy.layer is not Layer.CMDLINE:
             left_out[remedy.id] = "a board is tuned by its command line"
-        elif banned := {remedy.id, *parameters} & set(without):
+        elif banned := remedy.names & set(without):
             left_out[remedy.id] = f"`--without {sorted(banned)[0]}`"
         elif len(chosen) == _MOST_REMEDIES:
             left_out[remedy.id] = f"a design takes {_MOST_REMEDIES} remedies"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from firstlight.advise.entry import Layer
+from firstlight.errors import UsageError
 from firstlight.experiment.change import FileChange, Kconfig, PlanSection, RecipeChange, combine
 from firstlight.experiment.plan import Build
 from firstlight.experiment.plan_parser import PlanError, checked, parse_toml, read_text
@@ -118,6 +120,16 @@ class Remedy(PlanSection):
         return "" if self.change.memory is None else _too_small(self.change.memory, facts)
 
     @property
+    def names(self) -> set[str]:
+        """What excludes it: its name, and each parameter of the kernel's command line that it adds.
+
+        >>> known = {each.id: each for each in read_remedies().remedy}
+        >>> sorted(known["expedited-rcu"].names)
+        ['expedited-rcu', 'rcupdate.rcu_expedited']
+        """
+        return {self.id, *(word.partition("=")[0] for word in self.change.append.split())}
+
+    @property
     def difference(self) -> RecipeChange:
         """The difference of recipes with masks and generators as files."""
         places = [f"/etc/systemd/system/{name}" for name in self.mask]
@@ -171,6 +183,21 @@ def read_remedies(paths: list[Path] | tuple[Path, ...] = ()) -> RemedyFile:
         build=next((file.build for _, file in reversed(files) if file.build), None),
         remedy=[*(remedy for _, file in theirs for remedy in file.remedy), *ours.remedy],
     )
+
+
+def check_excluded(names: Collection[str], remedies: Collection[Remedy]) -> None:
+    """Check that each name excludes a remedy.
+
+    :raises UsageError: when one is of no remedy; the hint has the nearest ones.
+
+    >>> check_excluded(["quiet", "initcall_blacklist"], read_remedies().remedy)
+    """
+    known = {name for remedy in remedies for name in remedy.names}
+    for name in names:
+        if name not in known:
+            near = [f"`{each}`" for each in get_close_matches(name, sorted(known), n=3)]
+            hint = f"did you mean {' or '.join(near)}?" if near else "give a remedy, or a parameter that one adds"
+            raise UsageError(f"no remedy is called `{name}` or adds such a parameter", where="--without", hint=hint)
 
 
 def combined(remedies: list[Remedy]) -> RecipeChange:

@@ -12,7 +12,7 @@ from firstlight.advise.tuning.boots import Bench
 from firstlight.advise.tuning.from_catalogue import found_remedies
 from firstlight.advise.tuning.goal import Goal, goal_time
 from firstlight.advise.tuning.kconfig.kernels import FoundKernel, KernelWish, find_kernel
-from firstlight.advise.tuning.remedy import Remedy, RemedyFile
+from firstlight.advise.tuning.remedy import Remedy, RemedyFile, check_excluded
 from firstlight.advise.tuning.search import Choice, Found, Measured, Step, Trial, search
 from firstlight.advise.tuning.shares import remedy_shares
 from firstlight.advise.tuning.tuning import PhaseChange, TriedChoice, Tuning, checks_of, read_tuning, write_tuning
@@ -65,6 +65,8 @@ def tune(
         )
     if options.live:
         raise UsageError("a tuning needs exact boots", hint="leave out `live`; boards and live boots vary")
+    if not request.explained:
+        check_excluded(request.without, file.remedy)
     progress.step("booting the baseline")
     options = replace(options, profile=True)
     inputs = resolve(options, progress)
@@ -82,6 +84,7 @@ def tune(
     tuned = None if kernel is None else kernel.remedy
     start = boot if tuned is None else open(_with_kernel(bench, kernel).boot_of(frozenset()))
     remedies = [*file.remedy, *(found_remedies(start, file.remedy) if request.explained else ())]
+    check_excluded(request.without, remedies)
     able, unable = _applicable(start, remedies, request, without_kconfig=kernel is not None)
     bench.remedies = {each.id: each for each in able}
     every = able if tuned is None else [tuned, *able]
@@ -222,8 +225,7 @@ def _applicable(
 
 
 def _banned(remedy: Remedy, without: Collection[str]) -> str | None:
-    names = {remedy.id, *(word.partition("=")[0] for word in remedy.change.append.split())}
-    return next((name for name in without if name in names), None)
+    return next((name for name in without if name in remedy.names), None)
 
 
 def _known(directory: Path, recipe: str, goal: Goal, remedies: Sequence[Remedy]) -> dict[frozenset[str], Measured]:
