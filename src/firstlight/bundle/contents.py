@@ -57,7 +57,8 @@ def read_regular(path: Path, largest: int) -> bytes:
             raise _refused(path, "this is no regular file")
         if status.st_size > largest:
             raise _refused(path, f"{status.st_size:,} bytes are too many")
-        return file.read(largest)
+        # Asked for more, Python would make room for all of it first.
+        return file.read(status.st_size)
 
 
 def _below(directory: str, depth: int) -> Iterator[tuple[str, os.stat_result]]:

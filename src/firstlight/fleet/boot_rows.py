@@ -178,10 +178,10 @@ def merged(spans: pl.DataFrame) -> pl.DataFrame:
 
 
 def parts_of_spans(spans: pl.DataFrame) -> pl.DataFrame:
-    """The spans that a fleet stores; columns of another table, such as `file`, stay."""
+    """The spans that a fleet stores; where there is a column `boot`, it stays."""
     wanted = pl.col("kind").is_in([str(kind) for kind in _KINDS])
     timed = pl.col("duration_ns").is_between(0, _LONGEST_NS)
-    columns = [name for name in ("file",) if name in spans.columns]
+    columns = [name for name in ("boot",) if name in spans.columns]
     return spans.filter(wanted & timed).select(
         *columns, "kind", pl.col("name").str.slice(0, _LONGEST), "start_ns", "duration_ns", "instructions"
     )
@@ -190,13 +190,13 @@ def parts_of_spans(spans: pl.DataFrame) -> pl.DataFrame:
 def bounds_of_spans(spans: pl.DataFrame, length_ns: int | pl.Expr) -> pl.DataFrame:
     """How far phases may be off, as rows of parts; what nothing bounds is at most off by the whole boot.
 
-    :param spans: columns of another table, such as `file`, stay.
+    :param spans: where there is a column `boot`, it stays.
     :param length_ns: the duration of the boot.
     """
     phases = spans.filter(pl.col("kind") == SpanKind.PHASE).with_columns(unsure_ns())
     nothing = pl.lit(None, dtype=pl.Int64)
     off = pl.min_horizontal(pl.col("unsure_ns").fill_null(length_ns), pl.lit(_LONGEST_NS)).cast(pl.Int64)
-    columns = [name for name in ("file",) if name in spans.columns]
+    columns = [name for name in ("boot",) if name in spans.columns]
     rows = phases.select(
         *columns, pl.lit(BOUND).alias("kind"), pl.col("name").str.slice(0, _LONGEST), nothing.alias("start_ns"),
         off.alias("duration_ns"), nothing.alias("instructions"),

@@ -102,19 +102,17 @@ def bulk_rows(
         boots.append(row)
         numbers[file] = row["boot"]
         names[file] = own or []
-    length_ns = pl.col(_FILE).replace_strict(lengths, default=0, return_dtype=pl.Int64)
-    ordinary = pl.col(_FILE).is_in(list(numbers))
-    bounds = bounds_of_spans(phases.filter(ordinary), length_ns)
-    parts = pl.concat([parts_of_spans(spans.filter(ordinary)), bounds])
+    length_ns = pl.col("boot").replace_strict({numbers[file]: lengths[file] for file in numbers}, return_dtype=pl.Int64)
+    bounds = bounds_of_spans(_numbered(phases, numbers), length_ns)
+    parts = pl.concat([parts_of_spans(_numbered(spans, numbers)), bounds])
     if not keeps_identities:
         # Most names of machines are in no name of a part of any boot.
         there = set(names_within({name for own in names.values() for name in own}, parts["name"].unique()))
-        names = {file: some for file, own in names.items() if (some := [name for name in own if name in there])}
+        named = {numbers[file]: some for file, own in names.items() if (some := [name for name in own if name in there])}
         parts = pl.concat([
-            mask_column(parts.filter(~pl.col(_FILE).is_in(list(names))), "name"),
-            *(mask_column(parts.filter(pl.col(_FILE) == file), "name", own) for file, own in names.items()),
+            mask_column(parts.filter(~pl.col("boot").is_in(list(named))), "name"),
+            *(mask_column(parts.filter(pl.col("boot") == number), "name", own) for number, own in named.items()),
         ])  # fmt: skip
-    parts = parts.with_columns(pl.col(_FILE).replace_strict(numbers, return_dtype=pl.Int64).alias("boot"))
     return BulkRows(boots, merged(parts), [bundle for bundle in bundles if str(bundle) not in numbers])
 
 
@@ -161,6 +159,17 @@ def _log(bundles: Sequence[Path]) -> pl.DataFrame:
     files = [str(bundle / "log.parquet") for bundle in bundles]
     frames = pl.scan_parquet(files, glob=False, hive_partitioning=False, include_file_paths=_FILE)
     return frames.filter(SAYS).select("text", pl.col(_FILE).str.strip_suffix("/log.parquet")).collect()
+
+
+def _numbered(frame: pl.DataFrame, numbers: Mapping[str, int]) -> pl.DataFrame:
+    """Rows of these bundles, with the number of the boot of each; rows of one bundle lie together.
+
+    Looking up each row by the name of its bundle would take a tenth of the time of all.
+    """
+    runs = frame.select(pl.col(_FILE).rle().struct.unnest())
+    number = pl.col("value").replace_strict(numbers, default=None, return_dtype=pl.Int64)
+    boots = runs.select(number.repeat_by("len").explode()).to_series()
+    return frame.with_columns(boots.alias("boot")).drop_nulls("boot")
 
 
 def _counts(frame: pl.DataFrame) -> dict[str, int]:

@@ -20,6 +20,7 @@ _Read = TypeVar("_Read")
 #: Rows of a group: a file of 5,000 boots has groups of some fifty names each, so that one name is found without reading
 #: the others. Smaller ones repeat the numbers of boots too often.
 _ROW_GROUP = 1 << 18
+_TEXTS = ("kind", "name")
 #: Bytes: a file system with less has no room for the end of a file.
 _LEAST_FREE = 1 << 16
 
@@ -40,10 +41,13 @@ def write_spans(fleet: Fleet, spans: pl.DataFrame, days: pl.DataFrame) -> list[s
     """
     written: list[str] = []
     try:
-        for (day,), rows in spans.join(days, on="boot").group_by("day", maintain_order=True):
+        # Ranks instead of texts are sorted in two thirds of the time.
+        ranks = [pl.col(column).cast(pl.Enum(spans[column].unique().sort())) for column in _TEXTS]
+        for (day,), rows in spans.with_columns(ranks).join(days, on="boot").group_by("day", maintain_order=True):
             name = f"spans/day={day}"
             (fleet.directory / name).mkdir(exist_ok=True)
-            written.append(_write(fleet, rows.select(list(SPANS)).sort("kind", "name", "boot"), name))
+            sorted_rows = rows.select(list(SPANS)).sort(*_TEXTS, "boot").cast(SPANS)  # type: ignore[arg-type]
+            written.append(_write(fleet, sorted_rows, name))
     except (FirstlightError, OSError) as error:
         remove(fleet, written)
         if isinstance(error, OSError):

@@ -71,7 +71,8 @@ _SAID = (
     ("for user ", r"\bsession opened for user ([^\s(]+)"),
     ("of user ", r"\bSession \S+ of user ([^\s]+?)\.?$"),
 )
-SAYS = pl.col("text").str.contains_any(sorted({needle for needle, _ in _SAID}))
+# One expression with all texts takes a third of the time of `contains_any`, which builds its search for each file.
+SAYS = pl.col("text").str.contains("|".join(re.escape(needle) for needle in sorted({needle for needle, _ in _SAID})))
 """Whether a line of a log may have one of them."""
 _LEAST = 3
 #: Names that many machines and users have: they tell none from another, and words of units are made of them.

@@ -23,7 +23,6 @@ from firstlight.fleet.contents import content_digest, manifest_digest
 from firstlight.fleet.files import read_boots, remove, write_boots, write_spans
 from firstlight.fleet.identities import masked
 from firstlight.fleet.layout import ATTRIBUTE, QUARANTINE, Fleet, Listing
-from firstlight.ingest.importing import ImportOptions, import_records
 
 #: So many boots are committed at once: an end in between loses no more.
 BATCH = 2000
@@ -283,6 +282,8 @@ def _are_logs_of_several_boots(files: Sequence[Path]) -> bool:
 
 def _imported(path: Path, leave_out: _LeaveOut, where: str) -> Iterator[_Found]:
     """A bundle of each boot that a record of another tool has."""
+    from firstlight.ingest.importing import ImportOptions, import_records  # bundles alone need none of it
+
     with tempfile.TemporaryDirectory(prefix="firstlight-fleet-") as temporary:
         target = Path(temporary) / "record.boot"
         try:
