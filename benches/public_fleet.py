@@ -19,7 +19,8 @@ import numpy as np
 import polars as pl
 
 import firstlight
-from firstlight.fleet.boot_rows import BOOTS, SPANS, boot_rows
+from firstlight.fleet.boot_rows import boot_rows
+from firstlight.fleet.columns import BOOTS, SPANS
 from firstlight.fleet.files import write_boots, write_spans
 from firstlight.fleet.layout import Fleet, Listing, init_fleet, open_fleet
 from firstlight.fleet.questions import Question

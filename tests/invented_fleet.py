@@ -9,7 +9,7 @@ from random import Random
 
 import polars as pl
 
-from firstlight.fleet.boot_rows import BOOTS, SPANS
+from firstlight.fleet.columns import BOOTS, SPANS
 from firstlight.fleet.files import write_boots, write_spans
 from firstlight.fleet.layout import Fleet, Listing, init_fleet
 

@@ -13,7 +13,7 @@ import firstlight
 from firstlight.cli.main import run
 from firstlight.fleet import engine
 from firstlight.fleet.analyses import cohorts, outliers, regressed, spread, tail
-from firstlight.fleet.boot_rows import BOOTS, SPANS
+from firstlight.fleet.columns import BOOTS, SPANS
 from firstlight.fleet.engine import Tables
 from firstlight.fleet.files import read_boots, read_spans
 from firstlight.fleet.layout import Fleet

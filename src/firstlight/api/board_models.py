@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from firstlight.api.record_boots import PathLike
+from firstlight.api.arguments import PathLike
 from firstlight.api.write import check_free
 
 if TYPE_CHECKING:

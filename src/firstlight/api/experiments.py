@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firstlight.api.record_boots import PathLike, as_path, progress_of
+from firstlight.api.arguments import PathLike, as_path, progress_of
 from firstlight.api.write import directory_of
 from firstlight.errors import UsageError
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from firstlight.api.record_boots import PathLike, as_path, progress_of
+from firstlight.api.arguments import PathLike, as_path, progress_of
 from firstlight.errors import UnhealthyBootError
 
 if TYPE_CHECKING:

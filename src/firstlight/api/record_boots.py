@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from firstlight.api.arguments import PathLike, as_path, progress_of
 from firstlight.api.write import check_free, directory_of
 from firstlight.errors import UsageError
 from firstlight.recipe.options import RecordOptions
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from firstlight.lab.host.progress import Progress
     from firstlight.lab.run.ask import Answers
     from firstlight.lab.run.verify import Verdict
-
-PathLike = str | os.PathLike[str]
 
 
 def record(
@@ -243,17 +242,3 @@ def ask(
 
     asked = parse_question(question)
     return ask_again(Path(boot), asked, results=results, when=when, progress=progress_of(progress), trust=trust)
-
-
-def progress_of(wanted: bool, *, verbose: bool = False) -> Progress:
-    """What shows the progress of one boot on a terminal, or only notes and warnings.
-
-    :param verbose: where standard error is no terminal, print a line for each step.
-    """
-    from firstlight.lab.host.progress import SilentProgress, progress_for
-
-    return progress_for(verbose=verbose) if wanted else SilentProgress()
-
-
-def as_path(given: PathLike | None) -> Path | None:
-    return None if given is None else Path(given)

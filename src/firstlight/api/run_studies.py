@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from firstlight.api.arguments import PathLike, as_path
 from firstlight.api.experiments import lab_in
-from firstlight.api.record_boots import PathLike, as_path
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:

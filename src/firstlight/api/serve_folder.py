@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from firstlight.api.record_boots import PathLike
+from firstlight.api.arguments import PathLike
 
 if TYPE_CHECKING:
     from firstlight.ui.fence import Access

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from firstlight.api.record_boots import PathLike, progress_of
+from firstlight.api.arguments import PathLike, progress_of
 
 if TYPE_CHECKING:
     from firstlight.advise.tuning.on_board import BoardTuning

@@ -14,30 +14,11 @@ from firstlight.bundle.manifest import Concern, Manifest
 from firstlight.bundle.phase_bounds import unsure_ns
 from firstlight.bundle.reliability import unreliable_text
 from firstlight.errors import BundleError
+from firstlight.fleet.columns import BOUND, CAUSE, LOOKED_FOR, PROCESS, SPANS
 from firstlight.fleet.contents import manifest_digest
 from firstlight.fleet.identities import IDENTIFYING_FACTS, mask_column, masked, names_said, names_within, without
 from firstlight.schema.spans import SpanKind
 
-#: Columns of `boots` that every boot has; the others are attributes.
-BOOTS = {
-    "boot": pl.Int64,
-    "digest": pl.String,
-    "day": pl.String,
-    "mode": pl.String,
-    "status": pl.String,
-    "total_ns": pl.Int64,
-    "instructions": pl.Int64,
-    "missing": pl.String,
-}
-SPANS = {
-    "boot": pl.Int64,
-    "kind": pl.String,
-    "name": pl.String,
-    "start_ns": pl.Int64,
-    "duration_ns": pl.Int64,
-    "instructions": pl.Int64,
-    "occurrences": pl.Int64,
-}
 #: The facts that become attributes, in order of preference; none of them names a machine.
 FACTS: dict[str, tuple[str, ...]] = {
     "model": (
@@ -56,16 +37,6 @@ FACTS: dict[str, tuple[str, ...]] = {
 }
 FACT_NAMES = [*IDENTIFYING_FACTS, "system.architecture", *(fact for known in FACTS.values() for fact in known)]
 """The facts that are looked at."""
-PROCESS = "process"
-"""The kind of rows that processes have; the others are those of spans."""
-KINDS = (SpanKind.PHASE.value, SpanKind.INITCALL.value, SpanKind.UNIT.value, PROCESS, SpanKind.PROBE.value)
-"""The kinds of parts that boots are compared by."""
-BOUND = "phase_bound"
-"""The kind of rows that say how far a phase may be off, because no record shows when it began or ended."""
-CAUSE = "cause"
-"""The kind of rows that causes of the catalogue have, named by their entries."""
-LOOKED_FOR = "[looked for]"
-"""The name of the row of this kind that every boot has in which causes were looked for."""
 #: What firmware says whose maker left the field as it was, without dots.
 _EMPTY = frozenset({
     "to be filled by oem", "default string", "system product name", "system manufacturer", "system version",

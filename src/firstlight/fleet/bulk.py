@@ -22,7 +22,6 @@ from firstlight.bundle.tables import SCHEMAS
 from firstlight.errors import FirstlightError
 from firstlight.fleet.boot_rows import (
     FACT_NAMES,
-    SPANS,
     boot_row,
     bounds_of_spans,
     is_length,
@@ -30,6 +29,7 @@ from firstlight.fleet.boot_rows import (
     names_of_machine,
     parts_of_spans,
 )
+from firstlight.fleet.columns import SPANS
 from firstlight.fleet.contents import manifest_digest
 from firstlight.fleet.identities import SAYS, mask_column, names_said, names_within
 from firstlight.schema.spans import SpanKind
@@ -108,7 +108,9 @@ def bulk_rows(
     if not keeps_identities:
         # Most names of machines are in no name of a part of any boot.
         there = set(names_within({name for own in names.values() for name in own}, parts["name"].unique()))
-        named = {numbers[file]: some for file, own in names.items() if (some := [name for name in own if name in there])}
+        named = {
+            numbers[file]: some for file, own in names.items() if (some := [name for name in own if name in there])
+        }
         parts = pl.concat([
             mask_column(parts.filter(~pl.col("boot").is_in(list(named))), "name"),
             *(mask_column(parts.filter(pl.col("boot") == number), "name", own) for number, own in named.items()),

@@ -11,7 +11,7 @@ from firstlight.advise.entry import Entry
 from firstlight.advise.read import catalogue
 from firstlight.errors import UsageError
 from firstlight.fleet.analyses.joined import chosen_boots, parts_of
-from firstlight.fleet.boot_rows import CAUSE, LOOKED_FOR
+from firstlight.fleet.columns import CAUSE, LOOKED_FOR
 from firstlight.fleet.conditions import read_conditions
 from firstlight.fleet.engine import tables_of
 from firstlight.fleet.files import boot_attributes

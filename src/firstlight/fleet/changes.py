@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from firstlight.errors import FirstlightError, UsageError
-from firstlight.fleet.boot_rows import SPANS
+from firstlight.fleet.columns import SPANS
 from firstlight.fleet.conditions import matching
 from firstlight.fleet.files import read_boots, read_spans, remove, write_boots, write_spans
 from firstlight.fleet.layout import QUARANTINE, Fleet, Listing

@@ -12,7 +12,7 @@ import ibis.expr.types as ir
 import polars as pl
 
 from firstlight.errors import UsageError
-from firstlight.fleet.boot_rows import BOOTS
+from firstlight.fleet.columns import BOOTS
 from firstlight.suggest import one_of
 
 _TOKEN = re.compile(r"""\s*(?:(?P<name>[a-z][a-z0-9_]*)|(?P<sign>!=|=|~)|(?P<text>"[^"]*"|'[^']*'))""")

@@ -18,7 +18,7 @@ import polars as pl
 from ibis import _
 
 from firstlight.errors import FirstlightError, UsageError
-from firstlight.fleet.boot_rows import BOOTS, SPANS
+from firstlight.fleet.columns import BOOTS, SPANS
 from firstlight.fleet.files import boot_attributes, read_boots
 from firstlight.fleet.layout import Fleet
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 import polars as pl
 
 from firstlight.errors import FirstlightError, is_full
-from firstlight.fleet.boot_rows import BOOTS, SPANS
+from firstlight.fleet.columns import BOOTS, SPANS
 from firstlight.fleet.layout import ATTRIBUTE, Fleet
 
 _Read = TypeVar("_Read")

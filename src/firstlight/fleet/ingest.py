@@ -17,8 +17,9 @@ import polars as pl
 from firstlight.atomic import atomic_write
 from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError, UsageError
-from firstlight.fleet.boot_rows import BOOTS, SPANS, boot_rows
+from firstlight.fleet.boot_rows import boot_rows
 from firstlight.fleet.bulk import bulk_rows
+from firstlight.fleet.columns import BOOTS, SPANS
 from firstlight.fleet.contents import content_digest, manifest_digest
 from firstlight.fleet.files import read_boots, remove, write_boots, write_spans
 from firstlight.fleet.identities import masked

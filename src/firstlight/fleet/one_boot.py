@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.errors import FirstlightError, UsageError
-from firstlight.fleet.boot_rows import SPANS
+from firstlight.fleet.columns import SPANS
 from firstlight.fleet.files import read_boots
 from firstlight.fleet.layout import Fleet
 

@@ -13,7 +13,7 @@ from ibis import _
 from firstlight.errors import UsageError
 from firstlight.fleet.analyses import bounds, cohorts, outliers, regressed, spread, tail
 from firstlight.fleet.analyses.joined import COMPLETE, NOT_KNOWN, TOTAL, chosen_boots
-from firstlight.fleet.boot_rows import PROCESS
+from firstlight.fleet.columns import PROCESS
 from firstlight.fleet.conditions import Condition, read_conditions
 from firstlight.fleet.engine import Tables, tables_of
 from firstlight.fleet.files import boot_attributes

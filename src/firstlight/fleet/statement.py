@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped] # no stubs
 
 from firstlight.errors import FirstlightError, UsageError
-from firstlight.fleet.boot_rows import SPANS
+from firstlight.fleet.columns import SPANS
 from firstlight.fleet.files import read_boots
 from firstlight.fleet.layout import Fleet
 

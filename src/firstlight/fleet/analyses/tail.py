@@ -9,7 +9,7 @@ import polars as pl
 from ibis import _
 
 from firstlight.fleet.analyses.joined import chosen_boots, parts_of
-from firstlight.fleet.boot_rows import KINDS
+from firstlight.fleet.columns import KINDS
 from firstlight.fleet.conditions import Condition
 from firstlight.fleet.engine import Tables
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from firstlight.fleet.boot_rows import BOOTS
+from firstlight.fleet.columns import BOOTS
 from firstlight.fleet.one_boot import FleetBoot
 from firstlight.quantities import time_text
 from firstlight.render.model.report import Block, Line
