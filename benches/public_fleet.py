@@ -20,7 +20,7 @@ import polars as pl
 
 import firstlight
 from firstlight.fleet.boot_rows import boot_rows
-from firstlight.fleet.columns import BOOTS, SPANS
+from firstlight.fleet.columns import BOOTS
 from firstlight.fleet.files import write_boots, write_spans
 from firstlight.fleet.layout import Fleet, Listing, init_fleet, open_fleet
 from firstlight.fleet.questions import Question
@@ -46,7 +46,7 @@ def make_fleet(directory: Path, source: Path, number: int, *, seed: int = 1) -> 
 
     :param seed: other seeds give other fleets; the same one gives the same boots.
     """
-    parts = boot_rows(firstlight.open(source), {}).spans
+    parts = boot_rows(firstlight.open(source), {}).spans.sort("kind", "name")
     fleet = init_fleet(directory) if not directory.exists() else open_fleet(directory)
     slower = set(regressed_names(parts))
     is_slower = np.array([name in slower for name in parts["name"]])
@@ -84,13 +84,11 @@ def make_fleet(directory: Path, source: Path, number: int, *, seed: int = 1) -> 
                 "firmware": [FIRMWARES[i] for i in firmware],
             }
         ).cast(BOOTS)  # type: ignore[arg-type]
-        spans = pl.DataFrame({
-            "boot": np.repeat(numbers, base.size),
-            "kind": pl.concat([parts["kind"]] * count), "name": pl.concat([parts["name"]] * count),
-            "start_ns": pl.concat([parts["start_ns"]] * count), "duration_ns": durations.ravel(),
-            "instructions": pl.concat([parts["instructions"]] * count),
-            "occurrences": pl.concat([parts["occurrences"]] * count),
-        }).select(list(SPANS))  # fmt: skip
+        # Rows in the order of the files, which are sorted: that takes half of the time.
+        order = np.argsort(numbers)
+        spans = parts[np.repeat(np.arange(base.size), count)].with_columns(
+            boot=np.tile(numbers[order], base.size), duration_ns=durations[order].T.ravel()
+        )
         with fleet.locked():
             listing = fleet.listing()
             files = write_spans(fleet, spans, boots.select("boot", "day"))
