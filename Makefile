@@ -128,11 +128,11 @@ kconfig-tuning: packages-studies build ## search two kernels, hours of builds: t
 	firstlight tune minimal --goal kernel --allow kconfig,cmdline,machine --smallest -o .build/kconfig-tuning/smallest
 	firstlight tune debian --goal kernel --allow kconfig,cmdline,machine --budget 60 --keep virtio,ext4,network,cgroups -o .build/kconfig-tuning/debian
 
-fleet-spark: packages-run build ## run the analyses of fleets on Spark, too; needs Java 17, and downloads Spark into .build/spark
+fleet-spark: packages-run build ## run the analyses of fleets on Spark, in one process and on a cluster of two workers; needs Java 17, and downloads Spark into .build/spark
 	test -x .build/spark/bin/python || $(UV) venv --quiet --python $(PY) .build/spark
 	$(UV) pip install --quiet --python .build/spark/bin/python 'pyspark>=4,<4.1' setuptools
 	PYTHONPATH=$$(echo $(CURDIR)/.venv/lib/python3*/site-packages):src .build/spark/bin/python -m pytest -p no:cacheprovider -W ignore \
-		tests/unit/test_fleet_analyses.py -k 'spark or written'
+		tests/unit/test_fleet_on_spark.py tests/unit/test_fleet_analyses.py -k 'spark or written'
 
 farm: packages-run build ## 100 boots by workers that die, differ or lie, against the same boots made here; BOOTS="--boots 20" for fewer
 	$(PY) benches/farm_run.py $(BOOTS)
@@ -142,9 +142,12 @@ capture-stamps: packages-run build ## print how late stamps are beside labgrid a
 	$(UV) pip install --quiet --python .build/grabserial/bin/python 'grabserial>=2.0.4,<3'
 	$(PY) benches/capture_stamps.py $(LOAD)
 
-farm-stores: packages-run build ## run the tests of stores on S3, too, by a server on this machine; installs into .build/stores
+farm-stores: packages-run build ## run the tests of stores on S3, Google's and Azure's, too, by servers on this machine; needs Go and npm, and installs into .build/stores
 	test -x .build/stores/bin/python || $(UV) venv --quiet --python $(PY) .build/stores
-	$(UV) pip install --quiet --python .build/stores/bin/python 'moto[server]>=5.2,<6' 's3fs>=2026.9'
+	$(UV) pip install --quiet --python .build/stores/bin/python 'moto[server]>=5.2,<6' 's3fs>=2026.9' 'gcsfs>=2026.9' 'adlfs>=2026.8'
+	npm install --silent --no-fund --no-audit --prefix .build/stores/azurite azurite@3
+	GOBIN=$(CURDIR)/.build/stores/bin go install github.com/fsouza/fake-gcs-server@v1.56.1
+	PATH=$(CURDIR)/.build/stores/bin:$(CURDIR)/.build/stores/azurite/node_modules/.bin:$$PATH \
 	PYTHONPATH=src:$$(echo $(CURDIR)/.build/stores/lib/python3*/site-packages):$$(echo $(CURDIR)/.venv/lib/python3*/site-packages) \
 		.build/stores/bin/python -m pytest -p no:cacheprovider -W ignore tests/unit/test_farm_places.py
 

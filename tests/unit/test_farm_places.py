@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import object_stores
 from firstlight.errors import LabError, UsageError
 from firstlight.farm.places.behind_ssh import BehindSsh
 from firstlight.farm.places.directory import Directory
@@ -23,8 +24,8 @@ SFTP_SERVER = Path("/usr/lib/openssh/sftp-server")
 FOLDERS = ["jobs", "inputs", "leases", "results", "failed", "workers", "excluded"]
 
 
-@pytest.fixture(params=["directory", "memory", "sftp", "s3"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+@pytest.fixture(params=["directory", "memory", "sftp", "s3", "google", "azure"])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Place]:
     """An empty place of each kind."""
     match request.param:
         case "directory":
@@ -35,32 +36,15 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
             if not SFTP_SERVER.exists():
                 pytest.skip("the SFTP server of OpenSSH is not installed")
             yield BehindSsh([str(SFTP_SERVER)], str(tmp_path / "store"), "sftp://here/store")
+        case "s3":
+            with object_stores.s3(monkeypatch) as bucket:
+                yield bucket
+        case "google":
+            with object_stores.google(monkeypatch, tmp_path / "server") as bucket:
+                yield bucket
         case _:
-            yield request.getfixturevalue("bucket")
-
-
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    """A bucket of moto, which speaks S3."""
-    pytest.importorskip("s3fs", reason="`make farm-stores` runs this with S3")
-    server = pytest.importorskip("moto.server")
-    import boto3
-    import s3fs
-
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.delenv("AWS_CA_BUNDLE", raising=False)
-    served = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    served.start()
-    _, port = served.get_host_and_port()
-    # All servers of a process have the same buckets.
-    name = f"farm-{uuid.uuid4().hex}"
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
-    boto3.client("s3").create_bucket(Bucket=name)
-    s3fs.S3FileSystem.clear_instance_cache()
-    yield place_at(f"s3://{name}/one/store")
-    served.stop()
+            with object_stores.azure(monkeypatch, tmp_path / "server") as bucket:
+                yield bucket
 
 
 @pytest.fixture

@@ -169,9 +169,8 @@ def expressions() -> dict[str, ibis.expr.types.Table]:
     """Each analysis over tables without an engine."""
     kinds = {pl.Int64: "int64", pl.String: "string"}
     boots = {name: kinds[kind] for name, kind in BOOTS.items()} | dict.fromkeys(("model", "kernel"), "string")
-    tables = Tables(
-        ibis.table(boots, "boots"), ibis.table({name: kinds[kind] for name, kind in SPANS.items()}, "spans"), None
-    )
+    known = ibis.table(boots, "boots")
+    tables = Tables(known, known, ibis.table({name: kinds[kind] for name, kind in SPANS.items()}, "spans"), None)
     by = ("model", "kernel")
     return {
         "spread": spread.spread(tables, "initcall", by),
@@ -228,20 +227,3 @@ def test_an_attribute_that_is_named_twice_groups_once(tmp_path: Path) -> None:
         assert twice.rows.equals(once.rows)
     kernels = firstlight.ask_fleet(fleet, "regressed", by=["kernel", "kernel"])
     assert kernels.rows.equals(firstlight.ask_fleet(fleet, "regressed", by=["kernel"]).rows)
-
-
-def test_spark_gives_the_same_answers(tmp_path: Path) -> None:
-    pytest.importorskip("pyspark", reason="`make fleet-spark` runs this with Spark")
-    fleet = two_kernels(tmp_path, {"probe_7": 1.25}, boots=50)
-    for question in ("phases", "initcalls", "units", "processes", "regressed", "outliers", "cohorts", "tail"):
-        one, other = (
-            firstlight.ask_fleet(fleet.directory, question, engine=name).rows.to_dicts() for name in ("duckdb", "spark")
-        )
-        assert one or question == "outliers"
-        assert len(one) == len(other)
-        for left, right in zip(one, other, strict=True):
-            for column, value in left.items():
-                if isinstance(value, float):
-                    assert right[column] == pytest.approx(value, rel=1e-12, abs=1e-12)
-                else:
-                    assert right[column] == value

@@ -24,6 +24,8 @@ from firstlight.fleet.layout import Fleet
 
 SLICE_ROWS = 30_000_000
 """Rows of parts that an engine takes at once where it has to hold the figures of a part together."""
+_LOOKED_AT = ("boot", "status", "total_ns")
+"""Columns of boots that analyses look at, besides attributes and digests."""
 _SHUFFLES = "8"
 """Parts that Spark divides a local table into; its own 200 are for a cluster."""
 
@@ -40,6 +42,9 @@ class Tables:
     """The tables of a fleet in an engine."""
 
     boots: ir.Table
+    """A row for each boot: what analyses choose boots by, and their attributes."""
+    digests: ir.Table
+    """The number and the digest of each boot."""
     spans: ir.Table
     backend: Any
     """The connection, as Ibis has it."""
@@ -106,27 +111,29 @@ def tables_of(fleet: Fleet, engine: str = "duckdb") -> Iterator[Tables]:
         else:
             table = ibis.memtable(pl.DataFrame(schema=SPANS).to_arrow())
         if engine == Engine.DUCKDB and listing.boots:
-            boots = _boots_by_duckdb(backend, fleet, listing.boots)
+            boots, digests = _boots_by_duckdb(backend, fleet, listing.boots)
         else:
             boots = ibis.memtable(read_boots(fleet, listing.boots).to_arrow())
+            digests = boots.select("boot", "digest")
         rows = sum(pl.scan_parquet(path).select(pl.len()).collect().item() for path in spans)
-        yield Tables(boots, table.select(list(SPANS)), backend, rows)
+        yield Tables(boots, digests, table.select(list(SPANS)), backend, rows)
     finally:
         backend.disconnect()
 
 
-def _boots_by_duckdb(backend: Any, fleet: Fleet, files: Sequence[str]) -> ir.Table:
-    """The boots, read by DuckDB: in a frame, those of a large fleet take more memory than answers.
+def _boots_by_duckdb(backend: Any, fleet: Fleet, files: Sequence[str]) -> tuple[ir.Table, ir.Table]:
+    """The boots and their digests, read by DuckDB: in a frame, those of a large fleet take more memory than answers.
 
-    They become a table of DuckDB, which knows then how many there are, and joins parts with them in the right order.
+    The boots become a table of DuckDB, which knows then how many there are, and joins parts with them in the right
+    order. It has what analyses look at alone, which is half of the bytes. Digests stay in the files.
     """
     attributes = boot_attributes(fleet, files)
     table = backend.read_parquet([str(path) for path in fleet.paths(files)], union_by_name=True)
-    types = {name: "int64" if kind == pl.Int64 else "string" for name, kind in BOOTS.items()}
+    types = {name: "int64" if BOOTS[name] == pl.Int64 else "string" for name in _LOOKED_AT}
     types |= dict.fromkeys(attributes, "string")
     wanted = table.select(**{name: table[name].cast(kind) for name, kind in types.items()})
-    found: ir.Table = backend.create_table("boots", wanted, temp=True)
-    return found
+    boots: ir.Table = backend.create_table("boots", wanted, temp=True)
+    return boots, table.select(boot=table.boot.cast("int64"), digest=table.digest.cast("string"))
 
 
 def _read_by_spark(backend: Any, files: list[str]) -> ir.Table:

@@ -18,13 +18,13 @@ TOTAL = "total"
 
 
 def chosen_boots(tables: Tables, conditions: Sequence[Condition], attributes: Sequence[str] = ()) -> ir.Table:
-    """The boots that came up and meet the conditions: number, digest, total, and some attributes.
+    """The boots that came up and meet the conditions: number, total, and some attributes.
 
     :param attributes: what a boot lacks of them is :data:`NOT_KNOWN`.
     """
     boots = where(tables.boots.filter(_.status == COMPLETE), conditions)
     named = {name: boots[name].fill_null(NOT_KNOWN) for name in attributes}
-    return boots.select("boot", "digest", "total_ns", **named)
+    return boots.select("boot", "total_ns", **named)
 
 
 def parts_of(tables: Tables, boots: ir.Table, kinds: Sequence[str], attributes: Sequence[str]) -> ir.Table:

@@ -14,7 +14,7 @@ from firstlight.fleet.engine import Tables
 
 DEVIATIONS = 8
 """So many median absolute deviations above the median: about five standard deviations of a normal spread."""
-SLICE_ROWS = 3_000_000
+SLICE_ROWS = 1_000_000
 """Every part is joined with two figures of its group: an engine takes fewer rows at once."""
 LEAST_SHARE = 0.05
 """And by at least this share of the median: where all boots are equal, any difference is many deviations."""
@@ -40,7 +40,7 @@ def outliers(
     found = found.filter(
         (found.above_ns > DEVIATIONS * found.deviation_ns) & (found.above_ns >= LEAST_SHARE * found.median_ns)
     )
-    named = found.inner_join(boots.select("boot", "digest"), "boot")
+    named = found.inner_join(tables.digests.select("boot", "digest"), "boot")
     columns = ["digest", *cell, "boots", "duration_ns", "median_ns", "deviation_ns", "above_ns"]
     return named.select(columns)
 
