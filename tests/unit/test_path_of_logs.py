@@ -127,3 +127,13 @@ def test_samples_state_what_limited_the_boot(tmp_path: Path) -> None:
     assert sums == intervals.filter(pl.col("bound") != "not sampled")["duration_ns"].sum()
     fsck = boot.path().rows.filter(pl.col("name") == "fsck")["ran"].to_list()
     assert fsck == ["disk 90 %, CPU 10 %"]
+
+
+def test_a_log_with_one_instant_is_not_said_to_have_no_times(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boot = imported(tmp_path, {"dmesg.txt": LOG.splitlines()[0] + "\n"})
+    assert run(["path", str(boot.directory)]) == 0
+    said = capsys.readouterr().err
+    assert "no record of a later instant" in said
+    assert "no record of times" not in said

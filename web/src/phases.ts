@@ -232,7 +232,14 @@ export function phasesSection(data: PageData, selection: Selection): HTMLElement
         : []),
       durations("time", data.boot.virtual ? "Virtual time" : "Time", (phase) => phase.time),
       ...(all.some((phase) => phase.unsure !== 0)
-        ? [{ id: "unsure", title: "May be", value: (phase: Phase) => unsureText(phase.unsure) }]
+        ? [
+            {
+              id: "unsure",
+              title: "May be",
+              value: (phase: Phase) => unsureText(phase.unsure),
+              cell: (phase: Phase) => el("span", { class: "unbroken" }, unsureText(phase.unsure)),
+            },
+          ]
         : []),
       ...(all.some((phase) => phase.idle !== null)
         ? [durations<Phase>("idle", "of it idle", (phase) => phase.idle)]

@@ -61,7 +61,12 @@ def path(
     else:
         print_report(path_report(opened, found, shown_limit(limit), changed))
         if found.rows.is_empty() and to is None:
-            say_nothing("times", opened.missing_hint("log"))
+            if opened.log()["time_ns"].drop_nulls().is_empty():
+                say_nothing("times", opened.missing_hint("log"))
+            else:
+                say_nothing(
+                    "a later instant", "import a log that goes on: a path leads from one instant to a later one"
+                )
 
 
 def parse_changes(texts: list[str]) -> dict[str, int]:
