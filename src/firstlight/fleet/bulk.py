@@ -36,7 +36,7 @@ from firstlight.schema.spans import SpanKind
 
 _COLUMNS = {
     "marks": ("time_ns",),
-    "spans": ("kind", "name", "start_ns", "duration_ns", "instructions"),
+    "spans": ("kind", "name", "start_ns", "duration_ns", "instructions", "grade", "attributes"),
     "facts": ("fact", "value"),
 }
 """The tables that are read, and what of them: a third of the columns takes half of the time."""
@@ -74,7 +74,6 @@ def bulk_rows(
         return nothing
     try:
         marks, spans, facts = (_read(list(heads), table) for table in _TABLES)
-        phases = _phases(list(heads))
         said = pl.DataFrame() if keeps_identities else names_said(_log(list(heads)))
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         # One of them is damaged, and none of these says which.
@@ -103,8 +102,8 @@ def bulk_rows(
         numbers[file] = row["boot"]
         names[file] = own or []
     length_ns = pl.col("boot").replace_strict({numbers[file]: lengths[file] for file in numbers}, return_dtype=pl.Int64)
-    bounds = bounds_of_spans(_numbered(phases, numbers), length_ns)
-    parts = pl.concat([parts_of_spans(_numbered(spans, numbers)), bounds])
+    ordinary = _numbered(spans, numbers)
+    parts = pl.concat([parts_of_spans(ordinary), bounds_of_spans(ordinary, length_ns)])
     if not keeps_identities:
         # Most names of machines are in no name of a part of any boot.
         there = set(names_within({name for own in names.values() for name in own}, parts["name"].unique()))
@@ -144,16 +143,6 @@ def _read(bundles: Sequence[Path], table: str) -> pl.DataFrame:
     bundle = pl.col(_FILE).str.strip_suffix(f"/{table}.parquet")
     frames = pl.scan_parquet(files, glob=False, hive_partitioning=False, include_file_paths=_FILE)
     return frames.select(*columns, bundle).collect()
-
-
-def _phases(bundles: Sequence[Path]) -> pl.DataFrame:
-    """The phases of many bundles with what is known of their bounds, and the bundle of each."""
-    schema = SCHEMAS["spans"]
-    columns = [pl.col(name).cast(schema[name]) for name in ("kind", "name", "grade", "attributes")]
-    files = [str(bundle / "spans.parquet") for bundle in bundles]
-    frames = pl.scan_parquet(files, glob=False, hive_partitioning=False, include_file_paths=_FILE)
-    bundle = pl.col(_FILE).str.strip_suffix("/spans.parquet")
-    return frames.filter(pl.col("kind") == SpanKind.PHASE.value).select(*columns, bundle).collect()
 
 
 def _log(bundles: Sequence[Path]) -> pl.DataFrame:
