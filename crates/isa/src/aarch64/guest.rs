@@ -4,37 +4,16 @@
 //! for it (Arm Architecture Reference Manual, C6.2 "MOVZ").
 
 use super::{MARK, MARK_NUMBER_AT};
-use crate::mark_function::mark_function;
+use crate::mark_function::{mark_function, ready_function};
 
 const NS_PER_SECOND: u128 = 1_000_000_000;
 
 mark_function!(guest_start, mark = MARK | 2 << MARK_NUMBER_AT, ".inst {mark}");
 mark_function!(switch_root, mark = MARK | 3 << MARK_NUMBER_AT, ".inst {mark}");
-
-/// Gives the mark at which the recorded boot ends.
-///
-/// Returns the generic timer's count one instruction after the mark, in nanoseconds. Where QEMU counts instructions, that is
-/// the virtual time from power on, rounded down to one period of the timer: a boot without profile knows no other.
-#[inline(never)]
-#[expect(
-    unsafe_code,
-    reason = "the mark and the reading have to be neighbours, and only inline assembly keeps them so"
-)]
-pub fn ready() -> u64 {
-    let count: u64;
-    // SAFETY: a no-operation, and an instruction that reads a counter into the register named; Linux leaves the counter to
-    // user mode. The register is chosen here, so that the bytes of the mark and the reading are the same in every build.
-    unsafe {
-        core::arch::asm!(
-            ".inst {mark}",
-            "mrs x0, cntvct_el0",
-            mark = const MARK | 1 << MARK_NUMBER_AT,
-            out("x0") count,
-            options(nostack, preserves_flags),
-        );
-    }
+ready_function!(
+    mark = MARK | 1 << MARK_NUMBER_AT, [".inst {mark}", "mrs x0, cntvct_el0"], ["x0" => count: u64],
     nanoseconds(count)
-}
+);
 
 /// The generic timer's count in nanoseconds: where QEMU counts instructions, the virtual time from power on, rounded down to
 /// one period of the timer.

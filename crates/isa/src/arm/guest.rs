@@ -4,38 +4,16 @@
 //! processor executes them as no-operations (Arm Architecture Reference Manual, Armv7-A, A5.2.11); compilers do not use them.
 
 use super::MARK;
-use crate::mark_function::mark_function;
+use crate::mark_function::{mark_function, ready_function};
 
 const NS_PER_SECOND: u128 = 1_000_000_000;
 
 mark_function!(guest_start, mark = MARK + 2, ".inst {mark}");
 mark_function!(switch_root, mark = MARK + 3, ".inst {mark}");
-
-/// Gives the mark at which the recorded boot ends.
-///
-/// Returns the generic timer's count one instruction after the mark, in nanoseconds. Where QEMU counts instructions, that is
-/// the virtual time from power on, rounded down to one period of the timer: a boot without profile knows no other.
-#[inline(never)]
-#[expect(
-    unsafe_code,
-    reason = "the mark and the reading have to be neighbours, and only inline assembly keeps them so"
-)]
-pub fn ready() -> u64 {
-    let (low, high): (u32, u32);
-    // SAFETY: a no-operation, and an instruction that reads a counter into the registers named; Linux leaves the counter to
-    // user mode. The registers are chosen here, so that the bytes of the mark and the reading are the same in every build.
-    unsafe {
-        core::arch::asm!(
-            ".inst {mark}",
-            "mrrc p15, 1, r0, r1, c14",
-            mark = const MARK + 1,
-            out("r0") low,
-            out("r1") high,
-            options(nostack, preserves_flags),
-        );
-    }
+ready_function!(
+    mark = MARK + 1, [".inst {mark}", "mrrc p15, 1, r0, r1, c14"], ["r0" => low: u32, "r1" => high: u32],
     nanoseconds(low, high)
-}
+);
 
 /// The generic timer's count in nanoseconds: where QEMU counts instructions, the virtual time from power on, rounded down to
 /// one period of the timer.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::MARK;
-use crate::mark_function::mark_function;
+use crate::mark_function::{mark_function, ready_function};
 
 /// How long one count takes, in hundredths of a nanosecond. The counter has half of the clock of 320 MHz of QEMU's `malta`;
 /// before 8.1 QEMU takes whole nanoseconds for it.
@@ -23,31 +23,10 @@ const POWER_ON: Duration = Duration::from_secs(1_704_067_200);
 
 mark_function!(guest_start, mark = MARK + 2, ".4byte {mark}");
 mark_function!(switch_root, mark = MARK + 3, ".4byte {mark}");
-
-/// Gives the mark at which the recorded boot ends.
-///
-/// Returns the counter one instruction after the mark, in nanoseconds. Where QEMU counts instructions, that is the virtual
-/// time from power on, rounded down to one period of the counter: a boot without profile knows no other.
-#[inline(never)]
-#[expect(
-    unsafe_code,
-    reason = "the mark and the reading have to be neighbours, and only inline assembly keeps them so"
-)]
-pub fn ready() -> u64 {
-    let count: u64;
-    // SAFETY: a no-operation, and an instruction that reads a counter into the register named; Linux leaves the counter to user
-    // mode. The register is chosen here, so that the bytes of the mark and the reading are the same in every build.
-    unsafe {
-        core::arch::asm!(
-            ".4byte {mark}",
-            "rdhwr $2, $2",
-            mark = const MARK + 1,
-            out("$2") count,
-            options(nostack, preserves_flags),
-        );
-    }
+ready_function!(
+    mark = MARK + 1, [".4byte {mark}", "rdhwr $2, $2"], ["$2" => count: u64],
     nanoseconds(count as u32)
-}
+);
 
 /// The counter in nanoseconds: where QEMU counts instructions, the virtual time from power on, rounded down to one period of the
 /// counter.

@@ -4,7 +4,7 @@
 //! of the no-operations with a meaning for the processor (Power ISA, "No-op instructions": forms of `ori`, `xori` and `or`).
 
 use super::{MARK, MARK_STEP};
-use crate::mark_function::mark_function;
+use crate::mark_function::{mark_function, ready_function};
 
 /// Nanoseconds of 64 counts. QEMU's `pseries` counts 512 million times a second (`SPAPR_TIMEBASE_FREQ`); a program in user mode
 /// cannot read the frequency from the processor.
@@ -12,31 +12,10 @@ const NS_PER_64_COUNTS: u128 = 125;
 
 mark_function!(guest_start, mark = MARK + 2 * MARK_STEP, ".long {mark}");
 mark_function!(switch_root, mark = MARK + 3 * MARK_STEP, ".long {mark}");
-
-/// Gives the mark at which the recorded boot ends.
-///
-/// Returns the time base one instruction after the mark, in nanoseconds. Where QEMU counts instructions, that is the virtual
-/// time from power on, rounded down to one period of the time base: a boot without profile knows no other.
-#[inline(never)]
-#[expect(
-    unsafe_code,
-    reason = "the mark and the reading have to be neighbours, and only inline assembly keeps them so"
-)]
-pub fn ready() -> u64 {
-    let count: u64;
-    // SAFETY: a no-operation, and an instruction that reads a counter into the register named; the processor leaves the counter
-    // to user mode. The register is chosen here, so that the bytes of the mark and the reading are the same in every build.
-    unsafe {
-        core::arch::asm!(
-            ".long {mark}",
-            "mftb 3",
-            mark = const MARK + MARK_STEP,
-            out("3") count,
-            options(nostack, preserves_flags),
-        );
-    }
+ready_function!(
+    mark = MARK + MARK_STEP, [".long {mark}", "mftb 3"], ["3" => count: u64],
     nanoseconds(count)
-}
+);
 
 /// The time base in nanoseconds: where QEMU counts instructions, the virtual time from power on, rounded down to one period of
 /// the time base.

@@ -4,7 +4,7 @@
 //! instructions to programs ("HINT Instructions" of RV32I in the RISC-V Unprivileged ISA); compilers have no use for them.
 
 use super::{MARK, MARK_NUMBER_AT};
-use crate::mark_function::mark_function;
+use crate::mark_function::{mark_function, ready_function};
 
 /// Nanoseconds of one count. QEMU's `virt` counts ten million times a second (`RISCV_ACLINT_DEFAULT_TIMEBASE_FREQ`); a
 /// program in user mode cannot read the frequency from the processor.
@@ -12,31 +12,10 @@ const NS_PER_COUNT: u64 = 100;
 
 mark_function!(guest_start, mark = MARK | 2 << MARK_NUMBER_AT, ".4byte {mark}");
 mark_function!(switch_root, mark = MARK | 3 << MARK_NUMBER_AT, ".4byte {mark}");
-
-/// Gives the mark at which the recorded boot ends.
-///
-/// Returns the counter of time one instruction after the mark, in nanoseconds. Where QEMU counts instructions, that is the
-/// virtual time from power on, rounded down to one period of the counter: a boot without profile knows no other.
-#[inline(never)]
-#[expect(
-    unsafe_code,
-    reason = "the mark and the reading have to be neighbours, and only inline assembly keeps them so"
-)]
-pub fn ready() -> u64 {
-    let count: u64;
-    // SAFETY: a no-operation, and an instruction that reads a counter into the register named; Linux leaves the counter to
-    // user mode. The register is chosen here, so that the bytes of the mark and the reading are the same in every build.
-    unsafe {
-        core::arch::asm!(
-            ".4byte {mark}",
-            "rdtime a0",
-            mark = const MARK | 1 << MARK_NUMBER_AT,
-            out("a0") count,
-            options(nostack, preserves_flags),
-        );
-    }
+ready_function!(
+    mark = MARK | 1 << MARK_NUMBER_AT, [".4byte {mark}", "rdtime a0"], ["a0" => count: u64],
     count.saturating_mul(NS_PER_COUNT)
-}
+);
 
 /// The counter of time in nanoseconds: where QEMU counts instructions, the virtual time from power on, rounded down to one
 /// period of the counter.

@@ -4,36 +4,15 @@
 //! number.
 
 use super::MARK_BASE;
-use crate::mark_function::mark_function;
+use crate::mark_function::{mark_function, ready_function};
 
 mark_function!(guest_start, mark = MARK_BASE + 2, ".byte 0x0f, 0x1f, 0x84, 0x00", ".long {mark}");
 mark_function!(switch_root, mark = MARK_BASE + 3, ".byte 0x0f, 0x1f, 0x84, 0x00", ".long {mark}");
-
-/// Gives the mark at which the recorded boot ends.
-///
-/// Returns the processor's time stamp counter one instruction after the mark. Where QEMU counts instructions, that is
-/// the virtual time from power on in nanoseconds (`cpus_get_elapsed_ticks`): a boot without profile knows no other.
-#[inline(never)]
-#[expect(
-    unsafe_code,
-    reason = "the mark and the reading have to be neighbours, and only inline assembly keeps them so"
-)]
-pub fn ready() -> u64 {
-    let (low, high): (u32, u32);
-    // SAFETY: a no-operation, and an instruction that reads a counter into the two registers named; every x86_64 has it.
-    unsafe {
-        core::arch::asm!(
-            ".byte 0x0f, 0x1f, 0x84, 0x00",
-            ".long {displacement}",
-            "rdtsc",
-            displacement = const MARK_BASE + 1,
-            out("eax") low,
-            out("edx") high,
-            options(nostack, preserves_flags),
-        );
-    }
+ready_function!(
+    mark = MARK_BASE + 1, [".byte 0x0f, 0x1f, 0x84, 0x00", ".long {mark}", "rdtsc"],
+    ["eax" => low: u32, "edx" => high: u32],
     u64::from(high) << 32 | u64::from(low)
-}
+);
 
 /// The processor's time stamp counter: where QEMU counts instructions, the virtual time from power on in nanoseconds.
 #[expect(unsafe_code, reason = "the counter has no reading that is safe")]
