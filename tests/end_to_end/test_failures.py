@@ -148,10 +148,10 @@ def small_kernel(tmp_path: Path, size: int) -> Path:
     return path
 
 
-def powerpc_kernel(tmp_path: Path) -> Path:
+def loongarch_kernel(tmp_path: Path) -> Path:
     """The header of a kernel for a processor that Firstlight does not boot."""
     path = tmp_path / "vmlinux"
-    path.write_bytes(b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + struct.pack("<HH", 2, 0x15) + bytes(100))
+    path.write_bytes(b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + struct.pack("<HH", 2, 0x102) + bytes(100))
     return path
 
 
@@ -193,7 +193,7 @@ BAD_INPUT: dict[str, tuple[Callable[[Path], list[str]], int, str]] = {
     "missing kernel": (lambda there: ["--kernel", str(there / "none")], 2, "none"),
     "no kernel": (lambda there: ["--kernel", str(text_file(there))], 1, "kernel"),
     "truncated kernel": (lambda there: ["--kernel", str(small_kernel(there, 1 << 20))], 1, "truncated"),
-    "kernel for another architecture": (lambda there: ["--kernel", str(powerpc_kernel(there))], 1, "PowerPC"),
+    "kernel for another architecture": (lambda there: ["--kernel", str(loongarch_kernel(there))], 1, "LoongArch"),
     "kernel without code": (lambda there: ["--kernel", str(kernel_without_code(there))], 1, "no jump to its code"),
     "missing initramfs": (lambda there: ["--initrd", str(there / "none")], 2, "initramfs"),
     "no initramfs": (lambda there: ["--initrd", str(text_file(there))], 1, "initramfs"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import TYPE_CHECKING
 
-from firstlight.stats.change_points import ChangePoint
+if TYPE_CHECKING:
+    from firstlight.stats.change_points import ChangePoint
 
 
 @dataclass(frozen=True)
