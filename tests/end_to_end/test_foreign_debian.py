@@ -18,7 +18,7 @@ pytestmark = pytest.mark.boot
 
 
 def needs(name: str) -> None:
-    """Skip where the machine lacks what boots such a Debian."""
+    """Skip the test when this host cannot boot Debian for the architecture."""
     architecture = chosen_architecture(name)
     if shutil.which(architecture.qemu_binary) is None:
         pytest.skip(f"QEMU for {name} is not installed")

@@ -44,7 +44,7 @@ HEADS = {
 
 
 def needs(name: str) -> Architecture:
-    """Skip where the machine lacks what boots such guests.
+    """Skip the test when this host cannot boot guests of the architecture.
 
     :returns: their architecture.
     """

@@ -32,7 +32,7 @@ def unsure_ns() -> pl.Expr:
 def unsure_begins(spans: pl.DataFrame) -> list[tuple[int, int | None]]:
     """The instants between which a phase began, where records do not show when; in ns, no second one without a bound.
 
-    :param spans: those of a boot; what is no phase is left out.
+    :param spans: the spans of a boot; rows of other kinds than phases are ignored.
 
     >>> attributes = ['{"unsure_ns":"7"}', '{"began_by_ns":"27","unsure_ns":"7"}', None]
     >>> columns = {"kind": "phase", "grade": ["bounded", "bounded", "good"], "attributes": attributes}

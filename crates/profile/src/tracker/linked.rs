@@ -199,7 +199,7 @@ impl<I: Isa> Tracker<I> {
         let is_above = top.sp > key.sp && on_one_stack::<I>(top.sp, key.sp);
         if let Some(index) = (!is_above).then(|| self.current.stack.holding(key)).flatten() {
             self.counts.returns += 1;
-            // A trampoline may return in place of the function that called it at its beginning.
+            // A function calls the trampoline at its entry; the trampoline may return directly to the caller of that function.
             let is_in_place = |frame: &Frame| frame.sp == key.sp && self.is_generated(frame.function);
             let frames = self.current.stack.frames.iter().skip(index + 1);
             let above: Vec<Frame> = frames.filter(|frame| !is_in_place(frame)).copied().collect();

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -18,6 +17,7 @@ from firstlight.experiment.change import FileChange, Kconfig, PlanSection, Recip
 from firstlight.experiment.plan import Build
 from firstlight.experiment.plan_parser import PlanError, checked, parse_toml, read_text
 from firstlight.quantities import parse_size, size_text
+from firstlight.suggest import nearest
 
 _SHIPPED = "remedies.toml"
 
@@ -188,16 +188,15 @@ def read_remedies(paths: list[Path] | tuple[Path, ...] = ()) -> RemedyFile:
 def check_excluded(names: Collection[str], remedies: Collection[Remedy]) -> None:
     """Check that each name excludes a remedy.
 
-    :raises UsageError: when one is of no remedy; the hint has the nearest ones.
+    :raises UsageError: when one is of no remedy, with the nearest one.
 
     >>> check_excluded(["quiet", "initcall_blacklist"], read_remedies().remedy)
     """
     known = {name for remedy in remedies for name in remedy.names}
     for name in names:
         if name not in known:
-            near = [f"`{each}`" for each in get_close_matches(name, sorted(known), n=3)]
-            hint = f"did you mean {' or '.join(near)}?" if near else "give a remedy, or a parameter that one adds"
-            raise UsageError(f"no remedy is called `{name}` or adds such a parameter", where="--without", hint=hint)
+            message = f"no remedy is called `{name}` or adds such a parameter{nearest(name, sorted(known))}"
+            raise UsageError(message, where="--without", hint="give a remedy, or a parameter that one adds")
 
 
 def combined(remedies: list[Remedy]) -> RecipeChange:

@@ -83,8 +83,10 @@ def tune(
     kernel = _kernel(bench, boot, inputs, file, request)
     tuned = None if kernel is None else kernel.remedy
     start = boot if tuned is None else open(_with_kernel(bench, kernel).boot_of(frozenset()))
-    remedies = [*file.remedy, *(found_remedies(start, file.remedy) if request.explained else ())]
-    check_excluded(request.without, remedies)
+    remedies = file.remedy
+    if request.explained:
+        remedies = [*remedies, *found_remedies(start, remedies)]
+        check_excluded(request.without, remedies)
     able, unable = _applicable(start, remedies, request, without_kconfig=kernel is not None)
     bench.remedies = {each.id: each for each in able}
     every = able if tuned is None else [tuned, *able]
