@@ -77,15 +77,40 @@ def _unexplained(row: dict[str, Any]) -> bool:
 
 
 def _silence(row: dict[str, Any], silence: dict[str, Any], start: int, end: int) -> dict[str, Any]:
-    before = "the first mark" if silence["before"] is None else _named(silence["before"])
-    after = "the last mark" if silence["after"] is None else _named(silence["after"])
+    name = _name(silence["before"], silence["after"])
     during = f"phase {row['name']}" if row["kind"] == "phase" else None
-    return {**row, "kind": "silence", "name": f"silence between {before} and {after}", "start_ns": start, "end_ns": end,
+    return {**row, "kind": "silence", "name": name, "start_ns": start, "end_ns": end,
             "grade": Grade.BOUNDED, "during": during, "before": silence["before"],
             "after": silence["after"]}  # fmt: skip
+
+
+def _name(before: str | None, after: str | None) -> str:
+    """A silence by who spoke before and after it; where both are the same, by what it said.
+
+    >>> _name("sd 0:0:0:0: [sda] Attached SCSI disk", "systemd[1]: systemd 252 running in system mode")
+    'silence between sd 0:0:0:0 and systemd[1]'
+    >>> _name("systemd[1]: Reached target Swaps.", "systemd[1]: Started Getty on tty1.")
+    'silence of systemd[1] between “Reached target Swaps.” and “Started Getty on tty1.”'
+    """
+    if before is not None and after is not None:
+        who = speaker(" ".join(before.split()))
+        if who is not None and who == speaker(" ".join(after.split())):
+            return f"silence of {who} between {_quoted(_said(before, who))} and {_quoted(_said(after, who))}"
+    first = "the first mark" if before is None else _named(before)
+    return f"silence between {first} and {'the last mark' if after is None else _named(after)}"
+
+
+def _said(line: str, who: str) -> str:
+    """A line without the name of who wrote it."""
+    text = " ".join(line.split())
+    return next((text[len(name) :] for name in (f"{who}: ", f"[{who}] ") if text.startswith(name)), text)
 
 
 def _named(line: str) -> str:
     """Who wrote a line; where it names nobody, its beginning."""
     text = " ".join(line.split())
-    return speaker(text) or f"“{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}”"
+    return speaker(text) or _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    return f"“{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}”"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import re
 import tarfile
 import zipfile
 import zlib
@@ -12,7 +13,7 @@ from typing import Literal
 from firstlight.ingest.files.limits import IngestError
 from firstlight.zstd import ZstdError
 
-Packing = Literal["gz", "xz", "bz2", "zst", "tar", "zip"]
+Packing = Literal["gz", "xz", "bz2", "zst", "tar", "zip", "mail"]
 
 _MAGIC: tuple[tuple[bytes, Packing], ...] = (
     (b"\x1f\x8b", "gz"),
@@ -22,6 +23,8 @@ _MAGIC: tuple[tuple[bytes, Packing], ...] = (
     (b"PK\x03\x04", "zip"),
     (b"PK\x05\x06", "zip"),
 )
+#: What holds several files.
+ARCHIVES: tuple[Packing, ...] = ("tar", "zip", "mail")
 #: What the libraries raise over damaged content.
 DAMAGE = (
     tarfile.TarError, zipfile.BadZipFile, EOFError, lzma.LZMAError, zlib.error, ZstdError, OSError,
@@ -29,13 +32,31 @@ DAMAGE = (
 )  # fmt: skip
 
 
+#: The head of a mail: fields, with the lines that continue them.
+_MAIL = re.compile(rb"(?:From [^\n]*\n)?(?:[\w-]+:(?:[ \t][^\n]*)?\r?\n(?:[ \t][^\n]*\n)*){2,}\r?\n")
+#: A mail whose lines do not stand in the file as they were: its transfer encodes them, or it has several parts.
+_ENCODED = re.compile(
+    rb"^Content-Transfer-Encoding:[ \t]*(?:base64|quoted-printable)|^Content-Type:[ \t]*multipart/",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MAIL_BYTES = 1 << 16
+
+
 def packing(path: Path) -> Packing | None:
     """How a file is packed, by its first bytes; none when it is not."""
     with path.open("rb") as file:
         head = file.read(512)
-    if head[257:262] == b"ustar":
-        return "tar"
-    return next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
+        if head[257:262] == b"ustar":
+            return "tar"
+        found = next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
+        if found is None and (head.startswith(b"From ") or re.match(rb"[\w-]+:[ \t]", head)):
+            head += file.read(_MAIL_BYTES)
+            fields = _MAIL.match(head)
+            # A mailbox may begin with a mail that needs no encoding.
+            where = head if head.startswith(b"From ") else fields[0] if fields else b""
+            if fields and _ENCODED.search(where):
+                return "mail"
+    return found
 
 
 def unpacked_name(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from firstlight.errors import is_full
@@ -10,7 +10,7 @@ from firstlight.ingest.files.collected import Gathered, Item, LeftOut
 from firstlight.ingest.files.copy import Kept, keep_stream
 from firstlight.ingest.files.limits import Budget, IngestError
 from firstlight.ingest.files.names import Names
-from firstlight.ingest.unpack.compression import DAMAGE, Packing, damaged, packing, unpacked_name
+from firstlight.ingest.unpack.compression import ARCHIVES, DAMAGE, Packing, damaged, packing, unpacked_name
 from firstlight.ingest.unpack.inflate import Inflating
 from firstlight.ingest.unpack.salvage import Salvaged
 from firstlight.ingest.unpack.tar import tar_members
@@ -45,10 +45,10 @@ class Opener:
             return
         path, before = kept.path, len(self._found.items) + len(self._found.unread)
         try:
-            if kind not in ("tar", "zip"):
+            if kind not in ARCHIVES:
                 path = self._inflate(kept, kind, item)
-            inner = kind if kind in ("tar", "zip") else packing(path)
-            if inner in ("tar", "zip"):
+            inner = kind if kind in ARCHIVES else packing(path)
+            if inner in ARCHIVES:
                 self._archive(path, inner, item, alone=alone, depth=depth)
             else:
                 self._found.items.append(Item(path, file, unpacked_name(name), given, kept.sha256, kept.size_bytes))
@@ -87,7 +87,7 @@ class Opener:
 
     def _archive(self, path: Path, kind: Packing, item: Item, *, alone: bool, depth: int) -> None:
         left, names = LeftOut(self._found, item.file), Names()
-        members = (tar_members if kind == "tar" else zip_members)(path, item.given, self._budget, left)
+        members = _members(kind)(path, item.given, self._budget, left)
         packed, unpacked, files = path.stat().st_size, 0, 0
         for name, content in members:
             before = unpacked
@@ -128,3 +128,12 @@ class Opener:
     def _next(self) -> Path:
         self._unpacked += 1
         return self._scratch / str(self._unpacked)
+
+
+def _members(kind: Packing) -> Callable[[Path, str, Budget, LeftOut], Iterator[tuple[str, Salvaged]]]:
+    if kind == "mail":
+        # Few records are mails, and every import would pay for it.
+        from firstlight.ingest.unpack.mail import mail_members
+
+        return mail_members
+    return tar_members if kind == "tar" else zip_members
