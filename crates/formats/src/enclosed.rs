@@ -14,7 +14,7 @@ const BARE: usize = 3;
 pub enum Enclosure {
     /// Other lines before it.
     Lines,
-    /// `> ` before each line, fences around it, or indented.
+    /// `> ` or a number before each line, fences around it, or indented.
     Quotes,
     /// Tags, with characters as entities.
     Html,
@@ -27,7 +27,7 @@ impl Enclosure {
     pub fn title(self) -> &'static str {
         match self {
             Self::Lines => "other lines",
-            Self::Quotes => "quotes or fences",
+            Self::Quotes => "quotes, fences or numbered lines",
             Self::Html => "a web page",
             Self::Json => "strings of JSON",
         }
@@ -66,6 +66,8 @@ pub struct Enclosed {
 /// assert_eq!((found.format.name(), found.within), ("serial", Enclosure::Quotes));
 /// let json = r#"{"id": 7, "log": "[    0.000000] Linux version 6.1.0\n[    1.000000] a: b\n[    1.100000] c: d\n"}"#;
 /// assert_eq!(enclosed(formats(), "job.json", json.as_bytes()).unwrap().within, Enclosure::Json);
+/// let numbered = "    1\t[    0.000000] Linux version 6.1.0\n    2\t[    1.000000] a: b\n    3\t[    1.100000] c: d\n";
+/// assert_eq!(enclosed(formats(), "cat-n.txt", numbered.as_bytes()).unwrap().within, Enclosure::Quotes);
 /// assert!(enclosed(formats(), "notes.txt", b"> nothing of a boot\n").is_none());
 /// ```
 pub fn enclosed(
@@ -119,12 +121,12 @@ fn first_of_a_kernel(bytes: &[u8]) -> Option<usize> {
     Some(memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1))
 }
 
-/// Without `> ` and the like before lines, and without fences.
+/// Without `> `, numbers and the like before lines, and without fences.
 fn quoted(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::with_capacity(bytes.len());
     let mut any = false;
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-        let mut rest = line;
+        let mut rest = unnumbered(line).unwrap_or(line);
         while let Some(after) =
             rest.trim_ascii_start().strip_prefix(b">").or(rest.trim_ascii_start().strip_prefix(b"|"))
         {
@@ -140,6 +142,18 @@ fn quoted(bytes: &[u8]) -> Option<Vec<u8>> {
         text.extend_from_slice(rest);
     }
     any.then_some(text)
+}
+
+/// A line that begins with a stamp or a level, without its number as `cat -n`, `grep -n` and viewers of logs print it.
+fn unnumbered(line: &[u8]) -> Option<&[u8]> {
+    let line = line.trim_ascii_start();
+    let digits = line.iter().take(8).take_while(|byte| byte.is_ascii_digit()).count();
+    let (number, rest) = line.split_at(digits);
+    let after =
+        rest.first().filter(|byte| matches!(byte, b':' | b'|' | b' ' | b'\t')).filter(|_| !number.is_empty())?;
+    let text = rest.strip_prefix(&[*after])?.trim_ascii_start();
+    let stamped = text.strip_prefix(b"[").or(text.strip_prefix(b"<"))?.trim_ascii_start();
+    stamped.first().filter(|byte| byte.is_ascii_digit()).map(|_| text)
 }
 
 /// The text of a page: what a trace viewer holds as data, else what is preformatted, else everything but the tags.

@@ -9,7 +9,7 @@ use firstlight_formats::registry::{by_name, formats, recognise, READERS};
 use firstlight_formats::sniff::surest;
 use firstlight_formats::FormatError;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Cursor};
 use std::path::PathBuf;
 
 const BUFFER_BYTES: usize = 1 << 20;
@@ -46,7 +46,12 @@ impl Record {
     }
 
     fn evidence(&self) -> Result<Vec<Evidence>, FormatError> {
-        let mut bytes = BufReader::with_capacity(BUFFER_BYTES, File::open(&self.path)?);
+        let mut bytes: Box<dyn BufRead> = Box::new(BufReader::with_capacity(BUFFER_BYTES, File::open(&self.path)?));
+        if ends_by_returns(bytes.fill_buf()?) {
+            if let Some(text) = self.text()? {
+                bytes = Box::new(Cursor::new(text));
+            }
+        }
         // An editor's or a shell's sign that a text is UTF-8 is no part of its first line.
         if bytes.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
             bytes.consume(BYTE_ORDER_MARK.len());
@@ -56,7 +61,7 @@ impl Record {
         };
         if let Some(name) = &self.forced {
             let format = by_name(name).ok_or_else(|| FormatError::UnknownFormat(name.clone()))?;
-            return read(format, &mut bytes);
+            return read(format, &mut *bytes);
         }
         let head = bytes.fill_buf()?;
         let head = Head { name: &self.name, bytes: head.get(..HEAD_BYTES).unwrap_or(head) };
@@ -72,7 +77,7 @@ impl Record {
                 return Ok(found);
             }
         }
-        match recognise(&head).and_then(|format| read(format, &mut bytes)) {
+        match recognise(&head).and_then(|format| read(format, &mut *bytes)) {
             Err(refused @ (FormatError::Unrecognised(_) | FormatError::NotThis { .. })) => match self.enclosed()? {
                 Some(found) => Ok(found),
                 None => Err(self.explained(refused)),
@@ -86,7 +91,10 @@ impl Record {
         if std::fs::metadata(&self.path)?.len() > WITHIN_BYTES {
             return Ok(None);
         }
-        let bytes = std::fs::read(&self.path)?;
+        let mut bytes = std::fs::read(&self.path)?;
+        if ends_by_returns(&bytes) {
+            bytes.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        }
         Ok(Some(bytes).filter(|bytes| !bytes.get(..HEAD_BYTES).unwrap_or(bytes).contains(&0)))
     }
 
@@ -119,4 +127,10 @@ impl Record {
         let bytes = self.text().ok().flatten().filter(|_| textual);
         bytes.and_then(|bytes| what_it_holds(&bytes)).map_or(refused, FormatError::Unrecognised)
     }
+}
+
+/// Whether lines end with carriage returns alone, as terminals save them that do not know the system's.
+fn ends_by_returns(bytes: &[u8]) -> bool {
+    let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
+    !head.contains(&b'\n') && head.iter().filter(|&&byte| byte == b'\r').take(3).count() == 3
 }

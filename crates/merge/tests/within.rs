@@ -90,3 +90,24 @@ fn dates_and_lines_without_stamps_are_found_in_quotes_and_strings() {
     let told = read("system.json", "{\"system\": \"Linux version 6.1.0\", \"node\": \"box\"}");
     assert!(told.outcome.is_err(), "a report about a system is no log");
 }
+
+#[test]
+fn a_log_is_found_in_numbered_lines() {
+    for (name, text) in [
+        ("cat-n.txt", (1..).zip(LOG).map(|(number, line)| format!("{number:6}\t{line}\n")).collect::<String>()),
+        ("grep-n.txt", (1..).zip(LOG).map(|(number, line)| format!("{number}:{line}\n")).collect()),
+    ] {
+        let found = read(name, &text);
+        let evidence = only(&found);
+        assert_eq!(evidence.log.len(), LOG.len(), "{name}");
+        assert_eq!(evidence.marks.last().map(|mark| mark.time_ns), Some(1_200_000_000), "{name}");
+    }
+}
+
+#[test]
+fn lines_may_end_with_carriage_returns_alone() {
+    let found = read("terminal.log", &LOG.map(|line| format!("{line}\r")).concat());
+    let evidence = only(&found);
+    assert_eq!(evidence.log.len(), LOG.len());
+    assert_eq!(evidence.marks.last().map(|mark| mark.time_ns), Some(1_200_000_000));
+}
