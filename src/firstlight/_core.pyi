@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import Any, Literal, Protocol, final
 
 __all__ = [
+    "ElfHeaders",
+    "ElfSegment",
     "Lane",
     "Lanes",
     "LeftOut",
@@ -22,6 +24,11 @@ __all__ = [
     "build_id",
     "code_files",
     "convert_profile",
+    "elf_has_symbols",
+    "elf_headers",
+    "elf_labels",
+    "elf_needs",
+    "elf_section",
     "export_folded",
     "export_perfetto",
     "folded_calls",
@@ -44,6 +51,42 @@ __all__ = [
 
 class _Frame(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+@final
+class ElfSegment:
+    @property
+    def is_loaded(self) -> bool: ...
+    @property
+    def is_note(self) -> bool: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def file_bytes(self) -> int: ...
+    @property
+    def address(self) -> int: ...
+    @property
+    def physical(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+
+@final
+class ElfHeaders:
+    @property
+    def bits(self) -> int: ...
+    @property
+    def machine(self) -> int: ...
+    @property
+    def is_executable(self) -> bool: ...
+    @property
+    def entry(self) -> int: ...
+    @property
+    def segments(self) -> list[ElfSegment]: ...
+
+def elf_headers(content: bytes) -> ElfHeaders: ...
+def elf_section(content: bytes, name: str) -> bytes | None: ...
+def elf_has_symbols(content: bytes) -> bool: ...
+def elf_needs(content: bytes) -> tuple[str | None, list[str]]: ...
+def elf_labels(content: bytes) -> set[str]: ...
 
 @final
 class Pattern:

@@ -14,7 +14,7 @@ import firstlight
 from bundles import make_bundle, settle, write_table
 from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError, UsageError
-from firstlight.lab.rootfs.elf import needs_of
+from firstlight.lab.rootfs.libraries import needed_libraries
 from firstlight.lab.rootfs.programs import programs_of
 from firstlight.recipe.options import RecordOptions
 from firstlight.stats.scaling.analysis import study
@@ -346,8 +346,7 @@ def tar_of(path: Path, files: dict[str, bytes], links: dict[str, str]) -> Path:
 
 def test_programs_come_with_the_libraries_that_they_need_through_every_link(tmp_path: Path) -> None:
     shell = Path("/bin/sh").resolve().read_bytes()
-    interpreter, libraries = needs_of(shell)
-    assert interpreter is not None
+    interpreter, *libraries = needed_libraries(shell, "/bin/sh")
     assert "libc.so.6" in libraries
     found = {name: Path("/lib/x86_64-linux-gnu", name).resolve().read_bytes() for name in libraries}
     files = {f"./usr/lib/x86_64-linux-gnu/{name}.real": content for name, content in found.items()}
@@ -372,4 +371,7 @@ def test_a_damaged_or_circular_userspace_is_an_error_or_has_no_programs(tmp_path
         programs_of(tmp_path / "a.tar", ["sh"])
     circle = tar_of(tmp_path / "b.tar", {}, {"bin": "usr/bin", "usr": "bin/usr"})
     assert programs_of(circle, ["sh"]).missing == ("sh",)
-    assert needs_of(b"\x7fELF\x02\x01" + b"\xff" * 200) == (None, ())
+    damaged = {"./usr/bin/sh": b"\x7fELF\x02\x01" + b"\xff" * 200}
+    assert programs_of(tar_of(tmp_path / "c.tar", damaged, {"./bin": "usr/bin"}), ["sh"]).files == {
+        "sh": damaged["./usr/bin/sh"]
+    }

@@ -1,13 +1,17 @@
-//! The functions of an ELF file: where each begins and ends, and how it is called.
+//! ELF files: their headers and what they ask of a loader ([`headers`], [`needs`]), and their functions ([`Code`]): where each
+//! begins and ends, and how it is called.
 //!
-//! Names come from symbol tables, bounds of functions without a name from the table of call frames that unwinders use (`.eh_frame`),
+//! Names of functions come from symbol tables, bounds of functions without a name from the table of call frames that unwinders use (`.eh_frame`),
 //! which stripped files keep. It reads bytes and does no I/O of its own.
 
+mod file;
 mod frames;
 mod symbols;
 
+pub use file::{has_symbols, headers, labels, needs, section, ElfError, Headers, Needs, Segment};
+
 use firstlight_schema::FunctionSource;
-use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
+use object::read::elf::{ElfFile64, FileHeader as _};
 use object::{Object as _, ObjectSection as _, SectionFlags};
 
 /// A function.
@@ -21,13 +25,6 @@ pub struct Function {
     pub name: Option<String>,
     /// What says so.
     pub source: FunctionSource,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Segment {
-    offset: u64,
-    bytes: u64,
-    address: u64,
 }
 
 /// What an ELF file says of its code.
@@ -54,17 +51,8 @@ impl Code {
     pub fn read(bytes: &[u8], debug: Option<&[u8]>) -> Option<Self> {
         let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
         let build_id = build_id_of(&file);
-        let endian = file.endian();
-        let segments = file
-            .elf_program_headers()
-            .iter()
-            .filter(|header| header.p_type(endian) == object::elf::PT_LOAD)
-            .map(|header| Segment {
-                offset: header.p_offset(endian),
-                bytes: header.p_filesz(endian),
-                address: header.p_vaddr(endian),
-            })
-            .collect();
+        let mut segments = headers(bytes).ok()?.segments;
+        segments.retain(Segment::is_loaded);
         let own_debug = debug
             .and_then(|bytes| ElfFile64::<object::Endianness>::parse(bytes).ok())
             .filter(|debug| build_id.is_some() && build_id_of(debug) == build_id);
@@ -90,14 +78,14 @@ impl Code {
     /// The address of what stands at an offset in the file.
     pub fn address(&self, offset: u64) -> Option<u64> {
         let holds =
-            |segment: &&Segment| offset.checked_sub(segment.offset).is_some_and(|within| within < segment.bytes);
+            |segment: &&Segment| offset.checked_sub(segment.offset).is_some_and(|within| within < segment.file_bytes);
         self.segments.iter().find(holds).map(|segment| offset - segment.offset + segment.address)
     }
 
     /// The offset in the file of what stands at an address.
     pub fn offset(&self, address: u64) -> Option<u64> {
         let holds =
-            |segment: &&Segment| address.checked_sub(segment.address).is_some_and(|within| within < segment.bytes);
+            |segment: &&Segment| address.checked_sub(segment.address).is_some_and(|within| within < segment.file_bytes);
         self.segments.iter().find(holds).map(|segment| address - segment.address + segment.offset)
     }
 

@@ -1,6 +1,7 @@
 //! `firstlight._core`: the engine for Python, and nothing else. What each function does is said where it is implemented.
 
 mod difference;
+mod elf;
 mod errors;
 mod export;
 mod frame;
@@ -14,6 +15,8 @@ mod tables;
 mod _core {
     #[pymodule_export]
     use crate::difference::{tree_difference, TreeDifference};
+    #[pymodule_export]
+    use crate::elf::{elf_has_symbols, elf_headers, elf_labels, elf_needs, elf_section, ElfHeaders, ElfSegment};
     #[pymodule_export]
     use crate::export::{
         export_folded, export_perfetto, span_lanes, weighted_stacks, Lane, Lanes, LeftOut, Stacks, Trace,

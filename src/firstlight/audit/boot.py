@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstlight._core import elf_labels
 from firstlight.assets import asset_path
 from firstlight.audit.agreement import Agreement, Difference, agreement
 from firstlight.audit.causes import with_causes
@@ -24,7 +25,6 @@ from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.kernel.modules import module_files, read_module
 from firstlight.lab.qemu.command_line import RunFiles, write_storage_config
 from firstlight.lab.qemu.confinement import launch
-from firstlight.lab.rootfs.elf import labels
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.lab.run.runner import Outcome, Watch, run
@@ -229,7 +229,7 @@ def _labels(module: Path | None) -> set[str]:
     if module is None:
         return set()
     try:
-        return labels(read_module(module))
+        return elf_labels(read_module(module))
     except (LabError, ValueError):
         return set()
 

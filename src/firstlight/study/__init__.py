@@ -29,7 +29,7 @@ _OFFERED = {
     "firstlight.lab.host.progress": "Progress",
     "firstlight.lab.kernel.kernel": "open_kernel",
     "firstlight.lab.qemu.emulator": "find_qemu",
-    "firstlight.lab.rootfs.elf": "needed_libraries",
+    "firstlight.lab.rootfs.libraries": "needed_libraries",
     "firstlight.lab.rootfs.filesystems": "FORMATS find_format",
     "firstlight.lab.rootfs.initramfs": "BEFORE_ROOT",
     "firstlight.lab.rootfs.kernel_mounted": "KernelRoot",

@@ -20,11 +20,11 @@ from firstlight.lab.host.made_here import made_here as made_here
 from firstlight.lab.host.progress import Progress as Progress
 from firstlight.lab.kernel.kernel import open_kernel as open_kernel
 from firstlight.lab.qemu.emulator import find_qemu as find_qemu
-from firstlight.lab.rootfs.elf import needed_libraries as needed_libraries
 from firstlight.lab.rootfs.filesystems import FORMATS as FORMATS
 from firstlight.lab.rootfs.filesystems import find_format as find_format
 from firstlight.lab.rootfs.initramfs import BEFORE_ROOT as BEFORE_ROOT
 from firstlight.lab.rootfs.kernel_mounted import KernelRoot as KernelRoot
+from firstlight.lab.rootfs.libraries import needed_libraries as needed_libraries
 from firstlight.lab.rootfs.overlay import settle as settle
 from firstlight.lab.rootfs.programs import Programs as Programs
 from firstlight.lab.rootfs.programs import programs_of as programs_of

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from firstlight._core import elf_headers
 from firstlight.lab.kernel.command_line.image import image_start
 from firstlight.lab.kernel.image_header import FORMAT, HEAD_SIZE, has_setup
 from firstlight.lab.kernel.pe import SECTION, section_table
@@ -25,7 +26,6 @@ from firstlight.recipe.isa import architecture_of_file
 _CODE = 32
 #: Where the decompressor is entered in 64-bit mode, behind the setup's sectors.
 _ENTRY_64 = 0x200
-_LOAD = 1
 #: Bytes of the kernel's image that hold its headers.
 _HEADERS = 4096
 
@@ -101,14 +101,15 @@ def efi_entry(program: bytes) -> int | None:
 def _image_entry(kernel: bytes) -> bytes | None:
     """The first bytes of the image's entry, by the headers of the ELF file that is packed in the kernel's."""
     elf = image_start(kernel, _HEADERS)
-    if elf is None or elf[:6] != b"\x7fELF\x02\x01":
+    try:
+        headers = None if elf is None else elf_headers(elf)
+    except ValueError:
         return None
-    entry, table = struct.unpack_from("<QQ", elf, 24)
-    size, count = struct.unpack_from("<HH", elf, 54)
-    for index in range(count):
-        kind, _, offset, _, physical, length = struct.unpack_from("<IIQQQQ", elf, table + index * size)
-        if kind == _LOAD and physical <= entry < physical + length:
-            at = offset + entry - physical
+    if headers is None:
+        return None
+    for segment in headers.segments:
+        if segment.is_loaded and segment.physical <= headers.entry < segment.physical + segment.file_bytes:
+            at = segment.offset + headers.entry - segment.physical
             start = image_start(kernel, at + _CODE)
             return None if start is None else start[at:]
     return None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from firstlight._core import ElfSegment, elf_headers
 from firstlight.lab.kernel.image_header import Head, NotBootableError
-from firstlight.lab.kernel.program_headers import LOAD, ProgramHeader, program_headers
 
-_EXECUTABLE = 2
 _AGAIN = "copy or download it again"
 
 
@@ -21,7 +19,7 @@ class ElfImage:
     elf_machine: int
     path: str
     """Where the kernel's build leaves it."""
-    place: Callable[[ProgramHeader], int]
+    place: Callable[[ElfSegment], int]
     """The physical address at which QEMU puts a part."""
 
     def read(self, head: bytes, size: int) -> Head:
@@ -32,33 +30,32 @@ class ElfImage:
         :raises NotBootableError: when it is a program or an object file, or is truncated.
         """
         try:
-            (kind,) = struct.unpack_from("<H", head, 16)
-            headers = program_headers(head)
-        except struct.error as error:
+            headers = elf_headers(head)
+        except ValueError as error:
             raise NotBootableError("a truncated kernel: its program headers are cut off", _AGAIN) from error
-        if kind != _EXECUTABLE or not any(map(_is_of_kernel, headers)):
+        if not headers.is_executable or not any(map(_is_of_kernel, headers.segments)):
             raise NotBootableError(
                 f"an ELF file for {self.processor}, no kernel", f"give the kernel's `{self.path}`, as it is in /boot"
             )
-        end = max(each.file_end for each in headers)
+        end = max(each.offset + each.file_bytes for each in headers.segments)
         if size < end:
             raise NotBootableError(f"a truncated kernel: {size} bytes of {end} that its headers announce", _AGAIN)
         return Head(None)
 
     def memory(self, head: bytes) -> int:
         """The end of the memory in bytes that such a kernel takes to start; 0 for any other file."""
-        if head[:6] != b"\x7fELF\x02\x01" or head[18:20] != self.elf_machine.to_bytes(2, "little"):
-            return 0
         try:
-            loaded = [each for each in program_headers(head) if each.kind == LOAD]
-        except struct.error:
+            headers = elf_headers(head)
+        except ValueError:
             return 0
-        return max((self.place(each) + each.memory for each in loaded), default=0)
+        if headers.machine != self.elf_machine:
+            return 0
+        return max((self.place(each) + each.memory_bytes for each in headers.segments if each.is_loaded), default=0)
 
 
-def _is_of_kernel(part: ProgramHeader) -> bool:
+def _is_of_kernel(part: ElfSegment) -> bool:
     """Whether a part is linked into the upper half of the addresses, where no program is."""
-    return part.kind == LOAD and part.address >> 63 == 1
+    return part.is_loaded and part.address >> 63 == 1
 
 
 PPC64LE = ElfImage(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import gzip
 import lzma
-import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstlight._core import elf_section
 from firstlight.errors import LabError
 from firstlight.lab.kernel.kernel import Kernel
 from firstlight.zstd import ZstdError, decompress
@@ -126,40 +126,20 @@ def module_information(content: bytes, path: Path) -> dict[str, list[str]]:
     """What a module says of itself: the values of each key of its section ``.modinfo``.
 
     :param path: for the message of an error.
-    :raises LabError: when the content is no ELF file of 64 bits with that section.
+    :raises LabError: when the content is no ELF file with that section.
     """
     try:
-        section = _section(content, b".modinfo")
-    except (struct.error, IndexError):
+        section = elf_section(content, ".modinfo")
+    except ValueError:
         section = None
     if section is None:
-        raise LabError("not a kernel module of 64 bits, or a truncated one", where=str(path))
+        raise LabError("not a kernel module, or a truncated one", where=str(path))
     information: dict[str, list[str]] = {}
     for field in section.split(b"\0"):
         key, equals, value = field.decode(errors="replace").partition("=")
         if equals:
             information.setdefault(key, []).append(value)
     return information
-
-
-def _section(elf: bytes, name: bytes) -> bytes | None:
-    if elf[:6] != b"\x7fELF\x02\x01":
-        return None
-    (table,) = struct.unpack_from("<Q", elf, 40)
-    size, count, names_index = struct.unpack_from("<HHH", elf, 58)
-    headers = [struct.unpack_from("<IIQQQQ", elf, table + index * size) for index in range(count)]
-    names = _content(elf, headers[names_index])
-    for header in headers:
-        if names[header[0] :].split(b"\0", 1)[0] == name:
-            return _content(elf, header)
-    return None
-
-
-def _content(elf: bytes, header: tuple[int, ...]) -> bytes:
-    _name, _kind, _flags, _address, offset, size = header
-    if offset + size > len(elf):
-        raise IndexError("section beyond the end")
-    return elf[offset : offset + size]
 
 
 def _canonical(name: str) -> str:

@@ -8,11 +8,13 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstlight._core import elf_headers
 from firstlight.lab.kernel.image_header import NotBootableError
-from firstlight.lab.kernel.program_headers import LOAD, NOTE, program_headers
 
 #: `XEN_ELFNOTE_PHYS32_ENTRY` in the kernel's `include/xen/interface/elfnote.h`: where a virtual machine enters it.
 _ENTRY_NOTE = 18
+#: `EM_X86_64`.
+_X86_64 = 62
 _BANNER = re.compile(rb"Linux version (\S{1,200}) ")
 
 
@@ -30,12 +32,12 @@ def is_vmlinux(head: bytes) -> bool:
     """Whether a file of these first bytes may be an uncompressed kernel for x86_64: an ELF file that is linked into the
     upper half of the addresses.
     """
-    if head[:6] != b"\x7fELF\x02\x01" or head[18:20] != b"\x3e\x00":
-        return False
     try:
-        return any(each.address >> 63 for each in program_headers(head) if each.kind == LOAD)
-    except struct.error:
+        headers = elf_headers(head)
+    except ValueError:
         return False
+    is_in_upper_half = any(each.address >> 63 for each in headers.segments if each.is_loaded)
+    return headers.machine == _X86_64 and is_in_upper_half
 
 
 def read_vmlinux(path: Path) -> Vmlinux:
@@ -48,15 +50,15 @@ def read_vmlinux(path: Path) -> Vmlinux:
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         try:
-            headers = program_headers(content[: 1 << 16])
-        except struct.error as error:
+            segments = elf_headers(content[: 1 << 16]).segments
+        except ValueError as error:
             raise NotBootableError("a truncated kernel: its program headers are cut off", _AGAIN) from error
-        size = max((each.file_end for each in headers), default=0)
+        size = max((each.offset + each.file_bytes for each in segments), default=0)
         if size > len(content):
             raise NotBootableError(
                 f"a truncated kernel: {len(content)} bytes of {size} that its headers announce", _AGAIN
             )
-        notes = (content[each.offset : each.file_end] for each in headers if each.kind == NOTE)
+        notes = (content[each.offset : each.offset + each.file_bytes] for each in segments if each.is_note)
         if not any(map(_has_entry, notes)):
             raise NotBootableError(
                 "an uncompressed `vmlinux` without an entry for virtual machines",
@@ -64,7 +66,7 @@ def read_vmlinux(path: Path) -> Vmlinux:
             )
         found = _BANNER.search(content)
         release = found[1].decode("utf-8", "replace") if found is not None else None
-        end = max((each.physical + each.memory for each in headers if each.kind == LOAD), default=0)
+        end = max((each.physical + each.memory_bytes for each in segments if each.is_loaded), default=0)
         return Vmlinux(release, end)
 
 

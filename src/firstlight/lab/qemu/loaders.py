@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from firstlight._core import elf_has_symbols, elf_headers
 from firstlight.cache import file_digest
 from firstlight.errors import MISSING_INPUT, LabError, UsageError
 from firstlight.lab.host.package_manager import install_hint
@@ -17,8 +17,6 @@ from firstlight.recipe.isa import Architecture
 _VOLUME_SIGN = b"_FVH"
 _VOLUME_SIGN_AT = 0x28
 _VOLUME_STEP = 4096
-#: `SHT_SYMTAB`.
-_SYMBOL_TABLE = 2
 #: U-Boot's, and coreboot's.
 _BANNER = re.compile(rb"(?:U-Boot (?:SPL )?20\d\d\.\d\d|coreboot-\d+\.\d+)[A-Za-z0-9.+~_-]*")
 
@@ -143,28 +141,22 @@ def check_symbols(architecture: Architecture, path: Path, loader: Loader) -> Non
         raise LabError("there is no such file", where=where, exit_code=MISSING_INPUT) from error
     except OSError as error:
         raise LabError(f"cannot read it: {error.strerror}", where=where) from error
-    if content[:6] != b"\x7fELF\x02\x01":
+    try:
+        machine, has_symbols = elf_headers(content).machine, elf_has_symbols(content)
+    except ValueError as error:
         raise UsageError(
-            "this is no ELF file of 64 bits",
+            f"this is no program in the ELF format, or a truncated one: {error}",
             where=where,
             hint="give the program that the loader was made of, such as `u-boot`",
-        )
-    if int.from_bytes(content[18:20], "little") != architecture.elf_machine:
+        ) from error
+    if machine != architecture.elf_machine:
         raise UsageError("this program is for another processor", where=where, hint=f"give one for {architecture.name}")
-    if not _has_symbols(content):
+    if not has_symbols:
         raise UsageError(
             "this program has no symbols: they were stripped",
             where=where,
             hint="give the file as the build left it, such as `u-boot` in the folder of U-Boot's build",
         )
-
-
-def _has_symbols(elf: bytes) -> bool:
-    """Whether an ELF file has a table of symbols (System V ABI, "Sections")."""
-    (table,) = struct.unpack_from("<Q", elf, 40)
-    size, count = struct.unpack_from("<HH", elf, 58)
-    places = (table + index * size + 4 for index in range(count))
-    return any(int.from_bytes(elf[at : at + 4], "little") == _SYMBOL_TABLE for at in places)
 
 
 def is_uefi(content: bytes) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from firstlight._core import elf_needs
 from firstlight.errors import LabError
 from firstlight.lab.host.package_cache import Package, unpacked_file
 from firstlight.lab.host.package_manager import install_hint
-from firstlight.lab.rootfs.elf import INTERPRETER, segments
 from firstlight.recipe.isa import DEFAULT, Architecture
 
 _PACKAGE = "busybox-static"
@@ -60,9 +60,7 @@ def _checked(path: Path) -> Path:
 
 def _is_static(elf: bytes) -> bool:
     """An ELF program without an interpreter."""
-    if elf[:5] not in (b"\x7fELF\x02", b"\x7fELF\x01"):
-        return False
     try:
-        return all(segment.kind != INTERPRETER for segment in segments(elf))
+        return elf_needs(elf)[0] is None
     except ValueError:
         return False

@@ -13,9 +13,8 @@ from firstlight.errors import LabError
 from firstlight.lab.host.foreign_programs import foreign_command
 from firstlight.lab.host.package_manager import install_hint
 from firstlight.lab.host.tools import failure_text, run_tool
-from firstlight.lab.rootfs.elf import architecture_of_program
 from firstlight.lab.rootfs.ext4 import EPOCH
-from firstlight.recipe.isa import DEFAULT
+from firstlight.recipe.isa import DEFAULT, architecture_of_file
 
 _PLACE = "usr/lib/modules"
 #: Links to the kernel's source, and what depmod makes anew.
@@ -73,7 +72,7 @@ def _files(modules: Path) -> Iterator[Path]:
 
 def _depmod(tree: Path, release: str) -> None:
     program = tree / "usr/bin/kmod"
-    architecture = architecture_of_program(program.read_bytes()) if program.is_file() else DEFAULT
+    architecture = (architecture_of_file(program.read_bytes()) if program.is_file() else None) or DEFAULT
     loader = next(iter(sorted(tree.glob(f"usr/lib*/**/{architecture.loader}"))), None)
     if loader is not None and program.is_file():
         libraries = tree / architecture.library_folders[0]

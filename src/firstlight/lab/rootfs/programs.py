@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from firstlight.errors import LabError
-from firstlight.lab.rootfs.elf import architecture_of_program, needs_of
+from firstlight.lab.rootfs.libraries import needed_libraries
 from firstlight.lab.rootfs.tar import UserspaceTar
+from firstlight.recipe.isa import DEFAULT, architecture_of_file
 
 _FOLDERS = ("usr/bin", "usr/sbin", "bin", "sbin")
 
@@ -56,9 +57,8 @@ def _taken(source: UserspaceTar, where: Path, names: tuple[str, ...], loaded: It
             to_see.append(content)
     while to_see:
         asking = to_see.pop()
-        architecture = architecture_of_program(asking)
-        interpreter, libraries = needs_of(asking)
-        for library in (*([interpreter] if interpreter else []), *libraries):
+        architecture = architecture_of_file(asking) or DEFAULT
+        for library in _needs(asking):
             path = library.lstrip("/") if "/" in library else f"lib/{architecture.library_folder}/{library}"
             if path in taken:
                 continue
@@ -70,6 +70,14 @@ def _taken(source: UserspaceTar, where: Path, names: tuple[str, ...], loaded: It
             taken[path] = content
             to_see.append(content)
     return Programs(taken, tuple(missing), _versions(source))
+
+
+def _needs(content: bytes) -> list[str]:
+    """Loader and libraries of whatever a program may be: a script, or a file that is damaged, asks for nothing."""
+    try:
+        return needed_libraries(content, "")
+    except LabError:
+        return []
 
 
 def _versions(source: UserspaceTar) -> dict[str, str]:

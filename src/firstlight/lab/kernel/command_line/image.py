@@ -11,10 +11,10 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from firstlight._core import elf_headers
 from firstlight.lab.kernel.lz4 import lz4_start
 from firstlight.zstd import ZstdError, kernel_decompressor
 
-_LOAD = 1
 #: Bytes; no kernel is larger, and a stream that somebody made up may be.
 _LARGEST = 512 << 20
 
@@ -50,7 +50,7 @@ def open_image(kernel: bytes) -> Image | None:
     """
     try:
         elf = kernel if kernel[:4] == b"\x7fELF" else _payload(kernel)
-        return None if elf is None else _read_elf(elf)
+        return None if elf is None else _image(elf)
     except (struct.error, ValueError, zlib.error, lzma.LZMAError, ZstdError, OSError, EOFError):
         return None
 
@@ -121,14 +121,6 @@ _EXPANDERS: tuple[tuple[bytes, Callable[[bytes, int], bytes]], ...] = (
 )
 
 
-def _read_elf(elf: bytes) -> Image | None:
-    if elf[:6] != b"\x7fELF\x02\x01":
-        return None
-    (table,) = struct.unpack_from("<Q", elf, 32)
-    size, count = struct.unpack_from("<HH", elf, 54)
-    places = []
-    for index in range(count):
-        kind, _, offset, address, _, length = struct.unpack_from("<IIQQQQ", elf, table + index * size)
-        if kind == _LOAD:
-            places.append((address, offset, length))
-    return Image(elf, tuple(places))
+def _image(elf: bytes) -> Image:
+    loaded = (each for each in elf_headers(elf).segments if each.is_loaded)
+    return Image(elf, tuple((each.address, each.offset, each.file_bytes) for each in loaded))
