@@ -1,4 +1,4 @@
-//! The functions of the guest's marks.
+//! The functions of the marks that a guest gives.
 
 /// Defines the function of one mark, which is one instruction: there is no intrinsic for a no-operation with chosen bytes.
 ///

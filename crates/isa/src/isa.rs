@@ -43,42 +43,42 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     const NAME: &'static str;
 
     /// Bytes of the longest instruction.
-    const LONGEST_INSTRUCTION: u64;
+    const LONGEST_INSTRUCTION: u64 = 4;
     /// Bytes of a mark. Instructions of user mode with other sizes are not decoded.
-    const MARK_BYTES: usize;
-    /// Bytes of the landing pad at the start of a function. A direct call may skip it.
-    const LANDING_PAD_BYTES: u64;
+    const MARK_BYTES: usize = 4;
+    /// Bytes of the landing pad at the start of a function: `endbr64`, `bti c`, `lpad`. A direct call may skip it.
+    const LANDING_PAD_BYTES: u64 = 4;
 
     /// The symbols at the start and the end of the kernel's entry code.
-    const ENTRY_BOUNDS: (&'static str, &'static str);
+    const ENTRY_BOUNDS: (&'static str, &'static str) = ("__entry_text_start", "__entry_text_end");
     /// Sections of thunks.
-    const THUNKS: &'static [ThunkSection];
+    const THUNKS: &'static [ThunkSection] = &[];
     /// How the names of padding in front of functions begin.
-    const PADDING: &'static [&'static str];
+    const PADDING: &'static [&'static str] = &["__pfx_", "__cfi_"];
     /// Bytes of the largest padding in front of a function.
-    const PADDING_BYTES: u64;
+    const PADDING_BYTES: u64 = 64;
     /// Functions that the kernel calls before it returns to user mode. Each way out calls one of them; kernels differ in which
     /// exist.
     const WAYS_OUT: &'static [&'static str];
     /// Names of the per-CPU variable that holds the running task; the first that exists counts. None where a register holds it.
-    const CURRENT_TASK: &'static [&'static str];
+    const CURRENT_TASK: &'static [&'static str] = &[];
 
     /// Bytes of a kernel stack: a power of two, to which the stack is aligned.
     const STACK_BYTES: u64;
     /// Bytes from the frame key of the function that switches tasks down to all registers that it saves.
-    const SWITCH_FRAME_BYTES: u64;
+    const SWITCH_FRAME_BYTES: u64 = 0;
     /// Distance of the frame keys of two calls with nothing on the stack between them.
-    const RETURN_SLOT_BYTES: u64;
+    const RETURN_SLOT_BYTES: u64 = 0;
 
     /// The lowest address of the kernel's half.
     const KERNEL_HALF: u64;
     /// Where the kernel's image is mapped, less where it lies in memory; nothing where that differs between kernels, and
     /// [`Self::image_entry`] says it.
-    const IMAGE_OFFSET: Option<u64>;
+    const IMAGE_OFFSET: Option<u64> = None;
     /// Names of the symbol where the image is entered; the first that exists counts.
     const IMAGE_ENTRY: &'static [&'static str];
     /// Physical address of the decompressor's first instruction, where the kernel's file has one.
-    const DECOMPRESSOR: Option<u64>;
+    const DECOMPRESSOR: Option<u64> = None;
 
     /// Code at addresses of its own, in their order and behind all of the image.
     const FIXED: &'static [FixedCode] = &[];
@@ -132,5 +132,7 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     }
 
     /// Whether code at this address is the kernel's, once it has mapped itself.
-    fn is_kernel_code(address: u64) -> bool;
+    fn is_kernel_code(address: u64) -> bool {
+        address >= Self::KERNEL_HALF
+    }
 }

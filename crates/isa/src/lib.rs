@@ -15,14 +15,14 @@ mod class;
 mod flow;
 #[cfg(feature = "guest")]
 pub mod guest;
+#[cfg(feature = "guest")]
+mod guest_marks;
 #[cfg(feature = "decode")]
 mod image_head;
 #[cfg(feature = "decode")]
 mod isa;
 #[cfg(feature = "decode")]
 mod linked;
-#[cfg(feature = "guest")]
-mod mark_function;
 pub mod mips64el;
 pub mod ppc64le;
 pub mod riscv64;

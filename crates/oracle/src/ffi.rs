@@ -9,11 +9,11 @@ use crate::architectures::by_target;
 use crate::config::ConfigError;
 use crate::session::{self, Processor, Session, Shown};
 use crate::text::Row;
-use firstlight_qemu::{function, Block, Counters, Info, Instruction, Interface, Memory};
+use firstlight_qemu::{function, Block, Counters, Instruction, Interface, Memory};
 use std::cell::UnsafeCell;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 
-firstlight_qemu::declare_version!();
+firstlight_qemu::plugin!("firstlight oracle", begin);
 
 // An audited boot has one virtual processor.
 const CPU: u32 = 0;
@@ -149,41 +149,16 @@ fn oracle() -> Option<&'static mut Oracle> {
     unsafe { (*ORACLE.0.get()).as_mut() }.filter(|oracle| !oracle.session.frozen)
 }
 
-/// Called by QEMU when it loads the plugin.
-///
-/// # Safety
-///
-/// As QEMU calls it: `info` is QEMU's, and `argv` holds `argc` strings.
-#[no_mangle]
-pub unsafe extern "C" fn qemu_plugin_install(
-    id: u64,
-    info: *const Info,
-    argc: c_int,
-    argv: *const *const c_char,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let arguments = unsafe { firstlight_qemu::arguments(argc, argv) };
-    let installed = firstlight_qemu::config(&arguments).map_err(ConfigError::from).and_then(|config| {
-        // SAFETY: the caller's promise.
-        let target = unsafe { firstlight_qemu::target(info) };
-        let architecture = by_target(&target).ok_or(ConfigError::Architecture(target))?;
-        let session = Session::new(config, architecture)?;
-        let qemu = Qemu::load(session.counters(), architecture).map_err(ConfigError::Missing)?;
-        qemu.interface.register_translation(id, translated);
-        qemu.interface.register_exit(id, exiting);
-        Ok(Oracle { qemu, session })
-    });
-    match installed {
-        Ok(oracle) => {
-            // SAFETY: nothing else runs while plugins are installed.
-            unsafe { *ORACLE.0.get() = Some(oracle) };
-            0
-        }
-        Err(error) => {
-            eprintln!("firstlight oracle: {error}");
-            1
-        }
-    }
+fn begin(id: u64, target: String, arguments: &[String]) -> Result<(), ConfigError> {
+    let config = firstlight_qemu::config(arguments)?;
+    let architecture = by_target(&target).ok_or(ConfigError::Architecture(target))?;
+    let session = Session::new(config, architecture)?;
+    let qemu = Qemu::load(session.counters(), architecture).map_err(ConfigError::Missing)?;
+    qemu.interface.register_translation(id, translated);
+    qemu.interface.register_exit(id, exiting);
+    // SAFETY: nothing else runs while plugins are installed.
+    unsafe { *ORACLE.0.get() = Some(Oracle { qemu, session }) };
+    Ok(())
 }
 
 extern "C" fn translated(_id: u64, block: *mut Block) {

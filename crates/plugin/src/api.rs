@@ -10,8 +10,6 @@ pub type OnAccess = extern "C" fn(vcpu: u32, info: u32, address: u64, data: *mut
 
 const READS_AND_WRITES: c_int = 3;
 
-firstlight_qemu::declare_version!();
-
 /// The functions in use.
 pub struct Api {
     interface: Interface,

@@ -8,30 +8,13 @@ use crate::shared::{keep, recording};
 use crate::status::{Status, StatusFile};
 use crate::translate;
 use firstlight_isa::{Aarch64, Arm, Isa, Riscv64, X86_64};
-use firstlight_qemu::{arguments, config, target, Info};
-use std::ffi::{c_char, c_int, c_void};
+use firstlight_qemu::config;
+use std::ffi::c_void;
 
-/// Called by QEMU when it loads the plugin.
-///
-/// # Safety
-///
-/// As QEMU calls it: `info` describes the emulator, and `argv` holds `argc` strings.
-#[no_mangle]
-pub unsafe extern "C" fn qemu_plugin_install(
-    id: u64,
-    info: *const Info,
-    argc: c_int,
-    argv: *const *const c_char,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let (target, arguments) = unsafe { (target(info), arguments(argc, argv)) };
-    let config = match config::<Config>(&arguments) {
-        Ok(config) => config,
-        Err(error) => {
-            eprintln!("firstlight: {error}");
-            return 1;
-        }
-    };
+firstlight_qemu::plugin!("firstlight", begin);
+
+fn begin(id: u64, target: String, arguments: &[String]) -> Result<(), ConfigError> {
+    let config = config::<Config>(arguments)?;
     let installed = match target.as_str() {
         Aarch64::NAME => install::<Aarch64>(id, config),
         Arm::NAME => install::<Arm>(id, config),
@@ -39,22 +22,18 @@ pub unsafe extern "C" fn qemu_plugin_install(
         X86_64::NAME => install::<X86_64>(id, config),
         _ => Err((StatusFile::create(&config.status), ConfigError::Target(target))),
     };
-    match installed {
-        Ok(()) => 0,
-        Err((status, error)) => {
-            let detail = error.to_string();
-            status.write(&Status {
-                state: "error",
-                phase: "",
-                instructions: 0,
-                virtual_ns: 0,
-                idle_ns: 0,
-                detail: &detail,
-            });
-            eprintln!("firstlight: {error}");
-            1
-        }
-    }
+    installed.map_err(|(status, error)| {
+        let detail = error.to_string();
+        status.write(&Status {
+            state: "error",
+            phase: "",
+            instructions: 0,
+            virtual_ns: 0,
+            idle_ns: 0,
+            detail: &detail,
+        });
+        error
+    })
 }
 
 fn install<I: Isa>(id: u64, config: Config) -> Result<(), (StatusFile, ConfigError)> {

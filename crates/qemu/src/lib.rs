@@ -1,6 +1,6 @@
 //! QEMU's plugin interface: what it offers, and how a plugin gets its configuration.
 //!
-//! The recorder's plugin and the oracle use it. It decides nothing: it declares QEMU's functions and passes on what they say.
+//! The recorder's plugin, the oracle and the disk with a model use it. It decides nothing: it declares QEMU's functions and passes on what they say.
 //!
 //! Debian ships no header for the interface, and its versions differ, so every function is looked up by name when the plugin is
 //! loaded. The declarations follow `include/qemu/qemu-plugin.h` of QEMU 7.2 and 10.0.
@@ -62,10 +62,13 @@ pub fn version() -> c_int {
     }
 }
 
-/// Declares, in a plugin, what QEMU's loader reads to learn which version of the interface the plugin wants.
+/// Declares what QEMU's loader looks up in a plugin: the version of the interface that it wants, and where it begins.
+///
+/// `plugin!(NAME, BEGIN)`: *NAME* stands in front of the message when *BEGIN* fails, a function of the plugin's number, of QEMU's
+/// name of the processor, and of the arguments.
 #[macro_export]
-macro_rules! declare_version {
-    () => {
+macro_rules! plugin {
+    ($name:literal, $begin:path) => {
         /// What QEMU's loader reads to learn which version of the interface the plugin wants.
         #[no_mangle]
         pub static mut qemu_plugin_version: std::ffi::c_int = 1;
@@ -78,6 +81,29 @@ macro_rules! declare_version {
         extern "C" fn choose_version() {
             // SAFETY: runs once, before anybody can read the variable.
             unsafe { qemu_plugin_version = $crate::version() };
+        }
+
+        /// Called by QEMU when it loads the plugin.
+        ///
+        /// # Safety
+        ///
+        /// As QEMU calls it: `info` describes the emulator, and `argv` holds `argc` strings.
+        #[no_mangle]
+        pub unsafe extern "C" fn qemu_plugin_install(
+            id: u64,
+            info: *const $crate::Info,
+            argc: std::ffi::c_int,
+            argv: *const *const std::ffi::c_char,
+        ) -> std::ffi::c_int {
+            // SAFETY: the caller's promise.
+            let (target, arguments) = unsafe { ($crate::target(info), $crate::arguments(argc, argv)) };
+            match $begin(id, target, &arguments) {
+                Ok(()) => 0,
+                Err(error) => {
+                    eprintln!("{}: {error}", $name);
+                    1
+                }
+            }
         }
     };
 }

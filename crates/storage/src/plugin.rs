@@ -6,8 +6,8 @@ use crate::emulator::Emulator;
 use crate::model::Disk;
 use crate::queue::Queue;
 use crate::stores::may_notify;
-use firstlight_qemu::{arguments, config, function, target, Block, Info, Instruction, Interface, NO_REGISTERS};
-use std::ffi::{c_char, c_int, c_void, CString};
+use firstlight_qemu::{config, function, Block, Instruction, Interface, NO_REGISTERS};
+use std::ffi::{c_int, c_void, CString};
 use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -20,7 +20,7 @@ type IsDevice = extern "C" fn(*mut c_void) -> bool;
 
 const READS_AND_WRITES: c_int = 3;
 
-firstlight_qemu::declare_version!();
+firstlight_qemu::plugin!("firstlight-storage", begin);
 
 static STORAGE: AtomicPtr<Storage> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -44,31 +44,11 @@ struct Storage {
     failed: bool,
 }
 
-/// Called by QEMU when it loads the plugin.
-///
-/// # Safety
-///
-/// As QEMU calls it: `info` describes the emulator, and `argv` holds `argc` strings.
-#[no_mangle]
-pub unsafe extern "C" fn qemu_plugin_install(
-    id: u64,
-    info: *const Info,
-    argc: c_int,
-    argv: *const *const c_char,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let (target, arguments) = unsafe { (target(info), arguments(argc, argv)) };
-    match Storage::new(target, &arguments) {
-        Ok(storage) => {
-            storage.interface.register_translation(id, on_translation);
-            STORAGE.store(Box::into_raw(Box::new(storage)), Ordering::Release);
-            0
-        }
-        Err(error) => {
-            eprintln!("firstlight-storage: {error}");
-            1
-        }
-    }
+fn begin(id: u64, target: String, arguments: &[String]) -> Result<(), ConfigError> {
+    let storage = Storage::new(target, arguments)?;
+    storage.interface.register_translation(id, on_translation);
+    STORAGE.store(Box::into_raw(Box::new(storage)), Ordering::Release);
+    Ok(())
 }
 
 impl Storage {

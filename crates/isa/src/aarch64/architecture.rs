@@ -1,7 +1,7 @@
 //! The architecture of 64-bit Arm.
 
 use super::{instruction, symbols, userspace};
-use crate::{image_head, Class, Flow, Isa, Linked, ThunkSection, Userspace};
+use crate::{image_head, Class, Flow, Isa, Linked, Userspace};
 
 /// The architecture of 64-bit Arm.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,32 +26,16 @@ const LINKED: Linked = Linked {
 impl Isa for Aarch64 {
     const NAME: &'static str = "aarch64";
 
-    const LONGEST_INSTRUCTION: u64 = 4;
-    const MARK_BYTES: usize = 4;
-    // A `bti c`.
-    const LANDING_PAD_BYTES: u64 = 4;
-
-    const ENTRY_BOUNDS: (&'static str, &'static str) = ("__entry_text_start", "__entry_text_end");
-    const THUNKS: &'static [ThunkSection] = &[];
-    const PADDING: &'static [&'static str] = &["__pfx_", "__cfi_"];
-    const PADDING_BYTES: u64 = 64;
     // Every way out goes through the first of these labels, or up to Linux 4.20 through the second.
     const WAYS_OUT: &'static [&'static str] = &["ret_to_user", "ret_fast_syscall"];
-    // The running task stands in the register `sp_el0`.
-    const CURRENT_TASK: &'static [&'static str] = &[];
 
     // `THREAD_SIZE`, `IRQ_STACK_SIZE`, with pages of 4 KiB.
     const STACK_BYTES: u64 = 16 * 1024;
-    const SWITCH_FRAME_BYTES: u64 = 0;
-    const RETURN_SLOT_BYTES: u64 = 0;
 
     // With addresses of 48 bits: other kernels have a smaller half, which lies in this one.
     const KERNEL_HALF: u64 = 0xffff_0000_0000_0000;
-    // It lies where the boot loader puts it, and is mapped at an address that changed from version to version.
-    const IMAGE_OFFSET: Option<u64> = None;
     // Up to Linux 5.8 `stext`.
     const IMAGE_ENTRY: &'static [&'static str] = &["primary_entry", "stext"];
-    const DECOMPRESSOR: Option<u64> = None;
 
     const LINKED: Option<&'static Linked> = Some(&LINKED);
     const USERSPACE: Option<&'static Userspace> = Some(&userspace::USERSPACE);
@@ -66,10 +50,6 @@ impl Isa for Aarch64 {
 
     fn class(symbol: &str) -> Option<Class> {
         symbols::class(symbol)
-    }
-
-    fn is_kernel_code(address: u64) -> bool {
-        address >= Self::KERNEL_HALF
     }
 
     fn image_entry(head: &[u8], address: u64) -> Option<u64> {

@@ -4,7 +4,7 @@
 //! for it (Arm Architecture Reference Manual, C6.2 "MOVZ").
 
 use super::{MARK, MARK_NUMBER_AT};
-use crate::mark_function::{mark_function, ready_function};
+use crate::guest_marks::{mark_function, ready_function};
 
 const NS_PER_SECOND: u128 = 1_000_000_000;
 

@@ -1,7 +1,7 @@
 //! The architecture of 32-bit Arm.
 
 use super::{instruction, symbols};
-use crate::{Class, FixedCode, Flow, Isa, Linked, RegisterFile, RegisterWidth, ThunkSection};
+use crate::{Class, FixedCode, Flow, Isa, Linked, RegisterFile, RegisterWidth};
 
 /// The architecture of 32-bit Arm, with kernels in the instruction set A32.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,27 +39,16 @@ const LINKED: Linked = Linked {
 impl Isa for Arm {
     const NAME: &'static str = "arm";
 
-    const LONGEST_INSTRUCTION: u64 = 4;
-    const MARK_BYTES: usize = 4;
     const LANDING_PAD_BYTES: u64 = 0;
 
-    const ENTRY_BOUNDS: (&'static str, &'static str) = ("__entry_text_start", "__entry_text_end");
-    const THUNKS: &'static [ThunkSection] = &[];
-    const PADDING: &'static [&'static str] = &["__pfx_", "__cfi_"];
-    const PADDING_BYTES: u64 = 64;
     // Every way out goes through one of these labels.
     const WAYS_OUT: &'static [&'static str] = &["ret_to_user", "ret_to_user_from_irq", "ret_fast_syscall"];
-    // The running task stands in the register TPIDRURO or TPIDRPRW.
-    const CURRENT_TASK: &'static [&'static str] = &[];
 
     // `THREAD_SIZE`.
     const STACK_BYTES: u64 = 8 * 1024;
-    const SWITCH_FRAME_BYTES: u64 = 0;
-    const RETURN_SLOT_BYTES: u64 = 0;
 
     // With CONFIG_VMSPLIT_3G: modules lie in the sixteen mebibytes in front of the kernel.
     const KERNEL_HALF: u64 = 0xbf00_0000;
-    const IMAGE_OFFSET: Option<u64> = None;
     // Of the head itself kernels without CONFIG_KALLSYMS_ALL have no symbol.
     const IMAGE_ENTRY: &'static [&'static str] = &["__hyp_stub_install"];
     // QEMU's virt has memory from 1 GiB on, and the kernel's file 64 KiB behind (`KERNEL_LOAD_ADDR` of hw/arm/boot.c).

@@ -4,7 +4,7 @@
 //! processor executes them as no-operations (Arm Architecture Reference Manual, Armv7-A, A5.2.11); compilers do not use them.
 
 use super::MARK;
-use crate::mark_function::{mark_function, ready_function};
+use crate::guest_marks::{mark_function, ready_function};
 
 const NS_PER_SECOND: u128 = 1_000_000_000;
 

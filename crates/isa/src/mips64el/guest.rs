@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::MARK;
-use crate::mark_function::{mark_function, ready_function};
+use crate::guest_marks::{mark_function, ready_function};
 
 /// How long one count takes, in hundredths of a nanosecond. The counter has half of the clock of 320 MHz of QEMU's `malta`;
 /// before 8.1 QEMU takes whole nanoseconds for it.

@@ -4,7 +4,7 @@
 //! of the no-operations with a meaning for the processor (Power ISA, "No-op instructions": forms of `ori`, `xori` and `or`).
 
 use super::{MARK, MARK_STEP};
-use crate::mark_function::{mark_function, ready_function};
+use crate::guest_marks::{mark_function, ready_function};
 
 /// Nanoseconds of 64 counts. QEMU's `pseries` counts 512 million times a second (`SPAPR_TIMEBASE_FREQ`); a program in user mode
 /// cannot read the frequency from the processor.

@@ -1,7 +1,7 @@
 //! The architecture of RISC-V with registers of 64 bits.
 
 use super::{instruction, symbols, userspace};
-use crate::{image_head, Class, Flow, Isa, Linked, ThunkSection, Userspace};
+use crate::{image_head, Class, Flow, Isa, Linked, Userspace};
 
 /// The architecture of RISC-V with registers of 64 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,29 +25,14 @@ const LINKED: Linked = Linked {
 impl Isa for Riscv64 {
     const NAME: &'static str = "riscv64";
 
-    const LONGEST_INSTRUCTION: u64 = 4;
-    const MARK_BYTES: usize = 4;
-    // A `lpad`.
-    const LANDING_PAD_BYTES: u64 = 4;
-
-    const ENTRY_BOUNDS: (&'static str, &'static str) = ("__entry_text_start", "__entry_text_end");
-    const THUNKS: &'static [ThunkSection] = &[];
-    const PADDING: &'static [&'static str] = &["__pfx_", "__cfi_"];
-    const PADDING_BYTES: u64 = 64;
     const WAYS_OUT: &'static [&'static str] = &["syscall_exit_to_user_mode", "irqentry_exit_to_user_mode"];
-    // The running task stands in the register `tp`.
-    const CURRENT_TASK: &'static [&'static str] = &[];
 
     // `THREAD_SIZE`, `IRQ_STACK_SIZE`.
     const STACK_BYTES: u64 = 16 * 1024;
-    const SWITCH_FRAME_BYTES: u64 = 0;
-    const RETURN_SLOT_BYTES: u64 = 0;
 
     // With addresses of 57 bits: other kernels have a smaller half, which lies in this one.
     const KERNEL_HALF: u64 = 0xff00_0000_0000_0000;
-    const IMAGE_OFFSET: Option<u64> = None;
     const IMAGE_ENTRY: &'static [&'static str] = &["_start_kernel"];
-    const DECOMPRESSOR: Option<u64> = None;
 
     const LINKED: Option<&'static Linked> = Some(&LINKED);
     const USERSPACE: Option<&'static Userspace> = Some(&userspace::USERSPACE);
@@ -70,10 +55,6 @@ impl Isa for Riscv64 {
 
     fn class(symbol: &str) -> Option<Class> {
         symbols::class(symbol)
-    }
-
-    fn is_kernel_code(address: u64) -> bool {
-        address >= Self::KERNEL_HALF
     }
 
     fn image_entry(head: &[u8], address: u64) -> Option<u64> {

@@ -4,7 +4,7 @@
 //! instructions to programs ("HINT Instructions" of RV32I in the RISC-V Unprivileged ISA); compilers have no use for them.
 
 use super::{MARK, MARK_NUMBER_AT};
-use crate::mark_function::{mark_function, ready_function};
+use crate::guest_marks::{mark_function, ready_function};
 
 /// Nanoseconds of one count. QEMU's `virt` counts ten million times a second (`RISCV_ACLINT_DEFAULT_TIMEBASE_FREQ`); a
 /// program in user mode cannot read the frequency from the processor.

@@ -16,10 +16,7 @@ impl Isa for X86_64 {
 
     const LONGEST_INSTRUCTION: u64 = 15;
     const MARK_BYTES: usize = 8;
-    // An `endbr64`.
-    const LANDING_PAD_BYTES: u64 = 4;
 
-    const ENTRY_BOUNDS: (&'static str, &'static str) = ("__entry_text_start", "__entry_text_end");
     // `.text..__x86.*` has bounds of its own up to 6.2; later it lies between its two ends that have kept their names
     // (arch/x86/kernel/vmlinux.lds.S, arch/x86/lib/retpoline.S). Those files also name the sections of newer mitigations.
     const THUNKS: &'static [ThunkSection] = &[
@@ -29,7 +26,6 @@ impl Isa for X86_64 {
         },
         ThunkSection { bounds: ("__static_call_text_start", "__static_call_text_end"), ends: None },
     ];
-    const PADDING: &'static [&'static str] = &["__pfx_", "__cfi_"];
     // CONFIG_FUNCTION_PADDING_BYTES is at most 64, and FineIBT adds 16.
     const PADDING_BYTES: u64 = 128;
     const WAYS_OUT: &'static [&'static str] =

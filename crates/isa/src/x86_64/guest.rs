@@ -4,7 +4,7 @@
 //! number.
 
 use super::MARK_BASE;
-use crate::mark_function::{mark_function, ready_function};
+use crate::guest_marks::{mark_function, ready_function};
 
 mark_function!(guest_start, mark = MARK_BASE + 2, ".byte 0x0f, 0x1f, 0x84, 0x00", ".long {mark}");
 mark_function!(switch_root, mark = MARK_BASE + 3, ".byte 0x0f, 0x1f, 0x84, 0x00", ".long {mark}");
