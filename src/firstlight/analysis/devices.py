@@ -1,4 +1,4 @@
-"""Devices: their probes, how often they were put off, for what they waited, and what came of it."""
+"""Devices: their probes, how often they were deferred, what they waited for, and what came of it."""
 
 from __future__ import annotations
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from functools import partial
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from firstlight import api
-from firstlight.cli.envelope import print_json
-from firstlight.cli.output import SORT, Bundle, Csv, Json, Limit, check_form, shown_limit
-from firstlight.cli.processes import Form, print_rows
+from firstlight.cli.output import SORT, Bundle, Csv, Json, Limit, check_form
+from firstlight.cli.rows import Form, print_rows
 from firstlight.errors import UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Order = Literal["duration", "start", "waited"]
 
@@ -40,50 +41,52 @@ def devices(
       firstlight devices a.boot --uevents -n 20
       firstlight devices a.boot --costs -n 20
     """
-    from firstlight.render.terminal.report import print_report, say_nothing
-    from firstlight.render.views.devices import devices_report, uevents_report
-    from firstlight.render.views.heading import heading, heading_data
-
     check_form(csv, json)
     if costs and uevents:
         raise UsageError("`--costs` and `--uevents` are two tables", hint="leave one of them out")
-    opened = api.open(boot)
-    if costs:
-        _print_costs(opened, sort, Form(limit, csv, json))
-        return
-    table = opened.uevents() if uevents else opened.devices()
-    columns = {"duration": "latency_ns", "start": "arrival_ns", "waited": "queued_ns"} if uevents else {
-        "duration": "duration_ns", "start": "start_ns", "waited": "waited_ns"}  # fmt: skip
-    rows = table.sort(columns[sort], columns["start"], descending=[sort != "start", False], nulls_last=True,
-                      maintain_order=True)  # fmt: skip
-    hint = opened.missing_hint("uevents" if uevents else "devices")
-    shown = rows if limit is None else rows.head(limit)
-    if csv:
-        sys.stdout.write(shown.write_csv())
-    elif json:
-        data = heading_data(opened) | {"uevents" if uevents else "devices": shown.to_dicts()}
-        if uevents:
-            data["queue"] = dataclasses.asdict(opened.udev_queue())
-            data["queue_over_time"] = opened.udev_queue_over_time().to_dicts()
-        print_json(data | ({"hint": hint} if table.is_empty() else {}))
-    elif table.is_empty():
-        print_report(heading(opened, "Uevents" if uevents else "Devices"))
-        say_nothing("uevents" if uevents else "probes of devices", hint)
-    elif uevents:
-        number = shown_limit(limit)
-        queue = opened.udev_queue()
-        print_report(uevents_report(opened, rows.head(number), rows.slice(number), queue))
-    else:
-        number = shown_limit(limit)
-        print_report(devices_report(opened, rows.head(number), rows.slice(number)))
+    show = _print_costs if costs else _print_uevents if uevents else _print_devices
+    show(api.open(boot), sort, Form(limit, csv, json))
+
+
+def _print_devices(boot: api.Boot, sort: Order, form: Form) -> None:
+    """Print the probes of each device."""
+    from firstlight.render.views.devices import devices_report
+
+    rows = _sorted(boot.devices(), {"duration": "duration_ns", "start": "start_ns", "waited": "waited_ns"}, sort)
+    hint = partial(boot.missing_hint, "devices")
+    print_rows(boot, rows, form, "Devices", "devices", partial(devices_report, boot), hint)
+
+
+def _print_uevents(boot: api.Boot, sort: Order, form: Form) -> None:
+    """Print the uevents and udev's queue."""
+    from firstlight.render.views.devices import uevents_report
+
+    rows = _sorted(boot.uevents(), {"duration": "latency_ns", "start": "arrival_ns", "waited": "queued_ns"}, sort)
+    queue = boot.udev_queue()
+    print_rows(
+        boot,
+        rows,
+        form,
+        "Uevents",
+        "uevents",
+        partial(uevents_report, boot, queue),
+        partial(boot.missing_hint, "uevents"),
+        queue=dataclasses.asdict(queue),
+        queue_over_time=boot.udev_queue_over_time().to_dicts(),
+    )
+
+
+def _sorted(rows: pl.DataFrame, columns: dict[Order, str], sort: Order) -> pl.DataFrame:
+    """Rows with the largest first, of equal ones the earlier first; or by their start alone."""
+    by = [columns[sort], columns["start"]]
+    return rows.sort(by, descending=[sort != "start", False], nulls_last=True, maintain_order=True)
 
 
 def _print_costs(boot: api.Boot, sort: Order, form: Form) -> None:
     """Print what udev did for each device."""
     from firstlight.render.views.device_costs import device_costs_report
 
-    key = {"duration": "instructions", "start": "start_ns", "waited": "wait_ns"}[sort]
-    rows = boot.device_costs().sort(key, "start_ns", descending=[sort != "start", False])
+    rows = _sorted(boot.device_costs(), {"duration": "instructions", "start": "start_ns", "waited": "wait_ns"}, sort)
     sums = boot.udev_sums()
     print_rows(
         boot,
@@ -92,6 +95,6 @@ def _print_costs(boot: api.Boot, sort: Order, form: Form) -> None:
         "What udev did for each device",
         "costs",
         partial(device_costs_report, boot, sums),
-        lambda: boot.missing_hint("device costs"),
+        partial(boot.missing_hint, "device costs"),
         sums=sums.to_dicts(),
     )

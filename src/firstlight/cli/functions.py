@@ -13,7 +13,7 @@ from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Bundle, Json, Limit, check_form
 from firstlight.cli.process_functions import Wanted, process_functions
-from firstlight.cli.processes import Form
+from firstlight.cli.rows import Form
 from firstlight.errors import UsageError
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Annotated, Literal
 
 import typer
 
 from firstlight import api
-from firstlight.cli.envelope import print_json
-from firstlight.cli.output import SORT, Bundle, Csv, Json, Limit, check_form, shown_limit
+from firstlight.cli.output import SORT, Bundle, Csv, Json, Limit, check_form
+from firstlight.cli.rows import Form, print_rows
 
 Order = Literal["duration", "start", "self"]
 
@@ -37,30 +38,29 @@ def initcalls(
       firstlight initcalls a.boot --by-level
       firstlight initcalls a.boot --level device --sort start
     """
-    from firstlight.render.terminal.report import print_report, say_nothing
-    from firstlight.render.views.heading import heading, heading_data
+    from firstlight.render.terminal.report import print_report
     from firstlight.render.views.initcalls import initcalls_report, levels_report
 
     check_form(csv, json)
     opened = api.open(boot)
-    every, chosen = opened.initcalls(), opened.initcalls(level=level)
-    levels = opened.initcalls(level=level, by_level=True)
-    column = {"duration": "duration_ns", "start": "start_ns", "self": "self_ns"}[sort]
-    rows = chosen.sort(column, "start_ns", descending=[sort != "start", False], nulls_last=True, maintain_order=True)
-    if csv:
-        data = levels if by_level else rows if limit is None else rows.head(limit)
-        sys.stdout.write(data.write_csv())
-    elif json:
-        shown = rows if limit is None else rows.head(limit)
-        print_json({**heading_data(opened), "initcalls": shown.to_dicts(), "levels": levels.to_dicts(),
-                    **opened.initcall_remarks(),
-                    **({"hint": opened.missing_hint("initcalls")} if every.is_empty() else {})})  # fmt: skip
-    elif every.is_empty():
-        print_report(heading(opened, "Initcalls"))
-        say_nothing("initcalls", opened.missing_hint("initcalls"))
-    elif by_level:
+    chosen, levels = opened.initcalls(level=level), opened.initcalls(level=level, by_level=True)
+    nothing = opened.initcalls().is_empty()
+    if by_level and csv:
+        sys.stdout.write(levels.write_csv())
+        return
+    if by_level and not json and not nothing:
         print_report(levels_report(opened, levels, chosen))
-    else:
-        number = shown_limit(limit)
-        found = opened.initcall_sums()
-        print_report(initcalls_report(opened, rows.head(number), rows.slice(number), found, level))
+        return
+    column = {"duration": "duration_ns", "start": "start_ns", "self": "self_ns"}[sort]
+    print_rows(
+        opened,
+        chosen.sort(column, "start_ns", descending=[sort != "start", False], nulls_last=True, maintain_order=True),
+        Form(limit, csv, json),
+        "Initcalls",
+        "initcalls",
+        partial(initcalls_report, opened, opened.initcall_sums(), level),
+        partial(opened.missing_hint, "initcalls"),
+        nothing,
+        levels=levels.to_dicts(),
+        **opened.initcall_remarks(),
+    )

@@ -10,7 +10,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form
-from firstlight.cli.processes import Form, print_rows
+from firstlight.cli.rows import Form, print_rows
 
 
 def packages(

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from firstlight import api
-from firstlight.cli.processes import Form, print_rows
+from firstlight.cli.rows import Form, print_rows
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A journal that was left dirty by a crash: replayed, left alone, or put off, and what became of the files."""
+"""A journal that was left dirty by a crash: replayed, left alone, or deferred, and what became of the files."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _DISK = "/dev/ram0"
 _NO_WRITING_BACK = "sh -c 'echo 0 >/proc/sys/vm/dirty_writeback_centisecs'"
 _MAKING = {
     "tmpfs": "mount -t tmpfs -o nr_inodes=0,size=90% none /t",
-    # All that is put off at other times is done at once, so that no later measurement pays for it; and the journal is
+    # All that is deferred at other times is done at once, so that no later measurement pays for it; and the journal is
     # written when it is asked for, not every five seconds in the middle of some run. A quarter of it, which is the
     # largest transaction, holds the inodes of all directories, 16 to a block.
     "ext4": f"mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=1 -J size={{journal_mib}} -N {{inodes}} {_DISK} && "

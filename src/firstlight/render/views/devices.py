@@ -29,17 +29,17 @@ def devices_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> It
             Column("Device", value="device", style="cyan"),
             Column("Driver", value=_driver, wide=70, longest=40),
             Column("Tries", "count", "tries", wide=40),
-            Column("put off", "count", lambda row: row["deferrals"] or "", wide=50, name="deferrals"),
-            Column("costing", "time", _of_deferred("deferred_ns"), wide=90),
+            Column("Deferred", "count", lambda row: row["deferrals"] or "", wide=50, name="deferrals"),
+            Column("Cost", "time", _of_deferred("deferred_ns"), wide=90),
             Column("Waited", "time", _of_deferred("waited_ns"), wide=80),
-            Column("because", value="deferral", wide=125, longest=50),
+            Column("Reason", value="deferral", wide=125, longest=50),
             Column("Suppliers", value="supplier", wide=105, longest=50),
             Column("Consumers", value="consumers", wide=130, longest=40),
             Column("Start", "time", "start_ns", wide=110),
             Column("Probe", "time", "duration_ns", style="bold"),
             grade_column(),
             Column("Result", value=lambda row: row["result"] or "-", longest=30),
-            Column("in initcall", value="initcall", wide=140, longest=40),
+            Column("Initcall", value="initcall", wide=140, longest=40),
             timeline_column(window(boot), _BAR, wide=160),
         ],
         rows.iter_rows(named=True),
@@ -70,7 +70,7 @@ def _of_deferred(name: str) -> Any:
     return value
 
 
-def uevents_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, queue: QueueSummary) -> Iterator[Block]:
+def uevents_report(boot: Boot, queue: QueueSummary, rows: pl.DataFrame, left_out: pl.DataFrame) -> Iterator[Block]:
     """Uevents one by one, then the queue as a whole."""
     yield from heading(boot, "Uevents")
     whole = window(boot)

@@ -91,12 +91,12 @@ def causes_table(found: Sequence[Finding], limit: int, tried: Sequence[Tried] = 
 def machine_table(found: Explanation) -> Table:
     """What looks like a cause and is for the most part the emulated machine's own."""
     return table(
-        "The emulated machine's own, not this system's",
+        "Costs of the emulated machine, not of this system",
         [
             Column("Entry", value=lambda each: each.entry.id, style="cyan", fixed=True, name="entry"),
             Column("Cause", value=lambda each: each.entry.title, longest=60, name="cause"),
             Column("Costs here", "time", lambda each: each.cost.ns, name="cost_ns"),
-            Column("of it the machine's", "time", lambda each: each.cost.machine_ns, wide=80, name="machine_ns"),
+            Column("Due to emulation", "time", lambda each: each.cost.machine_ns, wide=80, name="machine_ns"),
         ],
         found.machine,
     )
@@ -131,9 +131,9 @@ def _short(finding: Finding, whole_ns: int) -> Iterator[Line]:
 def _cost_text(finding: Finding, whole_ns: int) -> str:
     parts = [f"{time_text(finding.cost.ns)} ({share_text(finding.cost.ns, whole_ns)}), {finding.certainty}"]
     if finding.cost.waits_ns:
-        parts.append(f"{time_text(finding.cost.waits_ns)} of it the path sleeps")
+        parts.append(f"the path sleeps for {time_text(finding.cost.waits_ns)} of it")
     if finding.cost.machine_ns:
-        parts.append(f"{time_text(finding.cost.machine_ns)} of it the emulated machine's own")
+        parts.append(f"{time_text(finding.cost.machine_ns)} of which are due to the emulated machine")
     if finding.special_ns:
         parts.append(f"ranked by the {time_text(finding.own_ns)} that no more special cause holds")
     if finding.shares:
@@ -156,7 +156,7 @@ def finding_report(boot: Boot, found: Explanation, finding: Finding, tried: Sequ
     yield BLANK
     yield from pairs([("costs", _cost_text(finding, found.whole_ns))])
     if finding in found.machine:
-        yield Line("Most of this is the emulated machine's own, not this system's.", "yellow")
+        yield Line("Most of this is a cost of the emulated machine, not of this system.", "yellow")
     elif finding in found.smaller:
         yield Line(f"It holds less than {small_share_text(LEAST_SHARE)} of the boot.", "yellow")
     for each in tried:

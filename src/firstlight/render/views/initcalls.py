@@ -24,7 +24,7 @@ _BAR = 24
 
 
 def initcalls_report(
-    boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, sums: InitcallSums | None, level: str | None
+    boot: Boot, sums: InitcallSums | None, level: str | None, rows: pl.DataFrame, left_out: pl.DataFrame
 ) -> Iterator[Block]:
     """Initcalls, below a rule their sum, and of those of all levels what leads from there to their phase.
 

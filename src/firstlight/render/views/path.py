@@ -62,7 +62,7 @@ def path_report(boot: Boot, path: CriticalPath, limit: int, what_if: WhatIf | No
     length = path.goal_ns - path.first_ns
     rows = folded(path, limit)
     sums = int(path.rows["duration_ns"].sum())
-    ran = Column("ran", value=lambda row: row["ran"] if row["ran"] != row["name"] else "", wide=120, longest=60)
+    ran = Column("Ran", value=lambda row: row["ran"] if row["ran"] != row["name"] else "", wide=120, longest=60)
     yield table(
         "",
         [
@@ -78,9 +78,9 @@ def path_report(boot: Boot, path: CriticalPath, limit: int, what_if: WhatIf | No
                 if rows["service"].null_count() < rows.height
                 else []
             ),
-            Column("after the one before, by", value=_edge, name="edge", wide=100, longest=40),
+            Column("Edge", value=_edge, name="edge", wide=100, longest=40),
             *([ran] if rows["ran"].null_count() < rows.height else []),
-            Column("meanwhile", value="during", wide=130, longest=60),
+            Column("Meanwhile", value="during", wide=130, longest=60),
         ],
         rows.to_dicts(),
         footer=[{"duration_ns": sums, "Share": share(sums, length)}],
