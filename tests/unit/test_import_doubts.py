@@ -131,3 +131,18 @@ def test_few_shared_lines_that_lie_apart_are_doubted(tmp_path: Path) -> None:
     other = "".join(f"[{(at + number * 900_000) / 1e6:12.6f}] {text}\n" for number, (at, text) in enumerate(three))
     boot = imported(tmp_path, {"dmesg.txt": made.dmesg(), "few.txt": other})
     assert "from any common clock" in _reasons(boot)
+
+
+@pytest.mark.parametrize("ends", ["in the kernel", "in userspace"])
+def test_a_log_that_ends_in_the_kernel_says_that_userspace_is_not_seen(
+    ends: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = InventedBoot().dmesg().splitlines(keepends=True)
+    cut = lines.index(next(line for line in lines if "Freeing unused" in line))
+    lines = [line for line in lines[:cut] if "initcall" not in line and "calling" not in line] + (
+        lines[cut:] if ends == "in userspace" else []
+    )
+    imported(tmp_path, {"dmesg.txt": "".join(lines)})
+    assert run(["show", str(tmp_path / "a.boot")]) == 0
+    said = "no line shows that userspace began" in capsys.readouterr().out
+    assert said == (ends == "in the kernel")

@@ -30,6 +30,7 @@ from firstlight.render.views.machine_costs import machine_column, machine_costs_
 from firstlight.render.views.reliability import reliability_report
 from firstlight.render.views.row_names import RowNames
 from firstlight.render.views.sources import sources_report, trust_report
+from firstlight.schema.marks import Mark, Phase
 
 # A userspace has a row for every program that ran.
 _MOST_ROWS = 15
@@ -183,6 +184,9 @@ def _phases(boot: Boot) -> Iterator[Block]:
         for mark, detail in boot.marks().select("mark", "detail").drop_nulls().iter_rows():
             if detail.startswith(INFERRED):
                 yield Line(f"{printable(mark)} is {printable(detail, _LONGEST)}", "dim", indent=2)
+        if phases["phase"][-1] == Phase.KERNEL and boot.marks()["mark"][-1] == Mark.RECORD_END:
+            text = "no line shows that userspace began: the phase `kernel` lasts to the end of the records at most"
+            yield Line(text, "dim", indent=2)
 
 
 def _marks(boot: Boot) -> Table:
