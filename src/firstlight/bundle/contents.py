@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from firstlight.errors import BundleError
@@ -32,14 +32,23 @@ def check_contents(bundle: Path) -> None:
 
     >>> check_contents(bundle)
     """
-    for count, (path, status) in enumerate(_below(str(bundle), 0), start=1):
-        if count > _MOST_FILES:
-            raise _refused(bundle, f"it holds more than {_MOST_FILES:,} files")
-        what = _KINDS.get(stat.S_IFMT(status.st_mode))
-        if what is not None:
-            raise _refused(path, f"this is {what}, and a bundle holds regular files alone")
-        if status.st_size > LARGEST_TABLE and path.endswith(".parquet"):
-            raise _refused(path, f"{status.st_size:,} bytes are too many for a table")
+    directories = [(str(bundle), 0)]
+    count = 0
+    while directories:
+        directory, depth = directories.pop()
+        if depth > _DEEPEST:
+            raise _refused(directory, "its directories are nested too deeply")
+        for entry, status in _entries(directory):
+            count += 1
+            if count > _MOST_FILES:
+                raise _refused(bundle, f"it holds more than {_MOST_FILES:,} files")
+            kind = stat.S_IFMT(status.st_mode)
+            if kind == stat.S_IFDIR:
+                directories.append((entry.path, depth + 1))
+            elif kind in _KINDS:
+                raise _refused(entry.path, f"this is {_KINDS[kind]}, and a bundle holds regular files alone")
+            elif status.st_size > LARGEST_TABLE and entry.name.endswith(".parquet"):
+                raise _refused(entry.path, f"{status.st_size:,} bytes are too many for a table")
 
 
 def read_regular(path: Path, largest: int) -> bytes:
@@ -61,17 +70,11 @@ def read_regular(path: Path, largest: int) -> bytes:
         return file.read(status.st_size)
 
 
-def _below(directory: str, depth: int) -> Iterator[tuple[str, os.stat_result]]:
-    """Whatever lies below a directory. Paths are texts here: an object for each takes longer than all else."""
-    if depth > _DEEPEST:
-        raise _refused(directory, "its directories are nested too deeply")
+def _entries(directory: str) -> list[tuple[os.DirEntry[str], os.stat_result]]:
+    """What lies in a directory. Paths are texts here: an object for each takes longer than all else."""
     try:
         with os.scandir(directory) as entries:
-            for entry in entries:
-                status = entry.stat(follow_symlinks=False)
-                yield entry.path, status
-                if stat.S_ISDIR(status.st_mode):
-                    yield from _below(entry.path, depth + 1)
+            return [(entry, entry.stat(follow_symlinks=False)) for entry in itertools.islice(entries, _MOST_FILES + 1)]
     except OSError as error:
         raise BundleError(f"cannot be read: {error.strerror}", where=directory) from error
 

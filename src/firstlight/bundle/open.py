@@ -13,7 +13,7 @@ from firstlight.bundle.contents import LARGEST_MANIFEST, check_contents, read_re
 from firstlight.bundle.contradictions import contradiction
 from firstlight.bundle.manifest import DESCRIBED, RECORDED, SCHEMA_VERSION, Manifest
 from firstlight.bundle.older import RENAMED_IN, present_manifest
-from firstlight.bundle.provenance import PROVENANCE, SPLIT_IN, Provenance, digest_of_files, joined
+from firstlight.bundle.provenance import PROVENANCE, SPLIT_IN, Provenance, digest_of_files, joined_text
 from firstlight.errors import BundleError
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ def read_manifest(bundle: Path) -> Manifest:
     'exact'
     """
     where = str(bundle)
-    if not bundle.exists():
-        raise BundleError("no such bundle", where=where, hint=f"`firstlight record -o {where}` records one")
     if not bundle.is_dir():
+        if not bundle.exists():
+            raise BundleError("no such bundle", where=where, hint=f"`firstlight record -o {where}` records one")
         raise BundleError("not a boot bundle: it is a file", where=where, hint="a bundle is a directory `NAME.boot`")
     try:
         text = _text(bundle, "manifest.json", "the manifest")
@@ -103,7 +103,7 @@ def _manifest(text: str, bundle: Path) -> Manifest:
         provenance, own = _provenance(bundle)
         digest = digest_of_files(text.encode(), own.encode())
         try:
-            text = json.dumps(joined(raw, provenance))
+            text = joined_text(text, raw, provenance)
         except ValueError as error:
             raise BundleError(f"the manifest is damaged: {error}", where=where, hint=_DAMAGED) from error
     try:
@@ -124,10 +124,10 @@ def _provenance(bundle: Path) -> tuple[Provenance, str]:
         text = _text(bundle, PROVENANCE, what)
     except FileNotFoundError as error:
         raise BundleError(f"it has no {what}", where=str(bundle), hint=_DAMAGED) from error
-    _json(text, where, what)
     try:
         return Provenance.model_validate_json(text), text
     except ValidationError as error:
+        _json(text, where, what)
         raise BundleError(f"{what} is damaged: {_first_fault(error)}", where=where, hint=_DAMAGED) from error
 
 

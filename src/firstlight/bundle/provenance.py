@@ -100,6 +100,24 @@ def joined(manifest: Mapping[str, Any], provenance: Provenance) -> dict[str, Any
     return found | {"recipe": dict(recipe) | parts}
 
 
+def joined_text(text: str, manifest: Mapping[str, Any], provenance: Provenance) -> str:
+    """What :func:`joined` yields, as JSON; most boots need nothing but the end of the text replaced for that.
+
+    :param text: of `manifest.json`, an object.
+    :param manifest: its content.
+    :raises ValueError: as :func:`joined` does.
+
+    >>> own = Provenance(reproduce="", recorded_at="", host={})
+    >>> joined_text('{"mode": "imported"}', {"mode": "imported"}, own)
+    '{"mode": "imported", "reproduce": "", "recorded_at": "", "host": {}}'
+    """
+    found = joined(manifest, provenance)
+    if provenance.recipe or not manifest:
+        return json.dumps(found)
+    own = json.dumps({name: found[name] for name in _FIELDS})
+    return f"{text.rstrip().removesuffix('}')}, {own[1:]}"
+
+
 def text_of(fields: Mapping[str, Any]) -> bytes:
     """One of the two files.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -41,19 +42,42 @@ def write_spans(fleet: Fleet, spans: pl.DataFrame, days: pl.DataFrame) -> list[s
     """
     written: list[str] = []
     try:
-        # Ranks instead of texts are sorted in two thirds of the time.
-        ranks = [pl.col(column).cast(pl.Enum(spans[column].unique().sort())) for column in _TEXTS]
-        for (day,), rows in spans.with_columns(ranks).join(days, on="boot").group_by("day", maintain_order=True):
+        for day, rows in _by_day(spans, days):
             name = f"spans/day={day}"
             (fleet.directory / name).mkdir(exist_ok=True)
-            sorted_rows = rows.select(list(SPANS)).sort(*_TEXTS, "boot").cast(SPANS)  # type: ignore[arg-type]
-            written.append(_write(fleet, sorted_rows, name))
+            written.append(_write(fleet, rows, name))
     except (FirstlightError, OSError) as error:
         remove(fleet, written)
         if isinstance(error, OSError):
             raise FirstlightError(f"cannot be written: {error.strerror or error}", where=fleet.where) from error
         raise
     return written
+
+
+def _by_day(spans: pl.DataFrame, days: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of parts of each day, sorted by kind, name and boot.
+
+    All are sorted at once by one number, in half of the time that texts and several columns take.
+    """
+    texts = {column: spans[column].unique().sort() for column in _TEXTS}
+    parts = math.prod(map(len, texts.values()))
+    boots = days.sort("day", "boot")
+    dates = boots["day"].unique(maintain_order=True)
+    ranks = spans.with_columns(pl.col(column).cast(pl.Enum(known)) for column, known in texts.items())
+    kind, name = (pl.col(column).to_physical().cast(pl.Int64) for column in _TEXTS)
+    place = _replaced("boot", boots["boot"], pl.int_range(boots.height, eager=True))
+    day = _replaced("boot", boots["boot"], boots["day"].cast(pl.Enum(dates)).to_physical().cast(pl.Int64))
+    number = ((day * parts) + kind * len(texts["name"]) + name) * boots.height + place
+    ordered = ranks.with_columns(number.alias("number")).drop_nulls("number").sort("number")
+    lengths = ordered.select((pl.col("number") // (parts * boots.height)).rle().struct.unnest())
+    begin = 0
+    for length, which in lengths.iter_rows():
+        yield dates[which], ordered.slice(begin, length).select(list(SPANS)).cast(SPANS)  # type: ignore[arg-type]
+        begin += length
+
+
+def _replaced(column: str, known: pl.Series, numbers: pl.Series) -> pl.Expr:
+    return pl.col(column).replace_strict(known, numbers, default=None, return_dtype=pl.Int64)
 
 
 def _write(fleet: Fleet, rows: pl.DataFrame, folder: str) -> str:
