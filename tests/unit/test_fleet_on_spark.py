@@ -8,10 +8,12 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import firstlight
+from firstlight.errors import UsageError
 from firstlight.fleet.questions import Question
 from invented_fleet import Group, make_fleet
 
@@ -53,10 +55,27 @@ def test_a_cluster_gives_the_same_answers(fleet: Path, tmp_path: Path) -> None:
         for number in range(_WORKERS):
             registered = r"Successfully registered with master (spark://\S+)"
             stack.enter_context(_started(tmp_path, f"worker{number}", registered, address))
-        answers_are_equal(fleet, address)
+        with _session(address) as session:
+            answers_are_equal(fleet, address)
+            # It is not ours to stop, and no other engine is meant by it.
+            assert session.range(3).count() == 3
+            with pytest.raises(UsageError, match="has a session of Spark on spark://"):
+                firstlight.ask_fleet(fleet, "phases", engine="spark")
     for number in range(_WORKERS):
         # Both did a part of the work.
         assert "Asked to launch executor" in (tmp_path / f"worker{number}.log").read_text()
+
+
+@contextmanager
+def _session(master: str) -> Iterator[Any]:
+    """A session for all questions: each of its own would start the executors anew."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.master(master).config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()
 
 
 @contextmanager

@@ -87,7 +87,9 @@ class Tables:
                 rows = 0
             slices[-1].append(name)
             rows += number
-        return pl.concat([self.rows(make(replace(self, spans=wanted.filter(_.name.isin(names))))) for names in slices])
+        # All names between two: that costs an engine less than a look-up of each.
+        ranges = [wanted.filter(_.name.between(names[0], names[-1])) for names in slices]
+        return pl.concat([self.rows(make(replace(self, spans=spans))) for spans in ranges])
 
     def sql(self, expression: ir.Table) -> str:
         """The SQL of an expression in the engine's dialect."""
@@ -104,6 +106,8 @@ def tables_of(fleet: Fleet, engine: str = "duckdb") -> Iterator[Tables]:
     """
     listing = fleet.listing()
     spans = [str(path) for path in fleet.paths(listing.spans)]
+    # A session of Spark that was there before is the caller's, who may go on with it.
+    stays = engine != Engine.DUCKDB and _has_session()
     backend = _spark(engine) if engine != Engine.DUCKDB else _duckdb()
     try:
         if spans:
@@ -118,7 +122,8 @@ def tables_of(fleet: Fleet, engine: str = "duckdb") -> Iterator[Tables]:
         rows = sum(pl.scan_parquet(path).select(pl.len()).collect().item() for path in spans)
         yield Tables(boots, digests, table.select(list(SPANS)), backend, rows)
     finally:
-        backend.disconnect()
+        if not stays:
+            backend.disconnect()
 
 
 def _boots_by_duckdb(backend: Any, fleet: Fleet, files: Sequence[str]) -> tuple[ir.Table, ir.Table]:
@@ -149,8 +154,17 @@ def _duckdb() -> Any:
     return backend
 
 
+def _has_session() -> bool:
+    """Whether this process has a session of Spark."""
+    import sys
+
+    # Where it was not loaded there is none, and loading it takes a while.
+    loaded = sys.modules.get("pyspark.sql")
+    return loaded is not None and loaded.SparkSession.getActiveSession() is not None
+
+
 def _spark(engine: str) -> Any:
-    """A session of Spark: local, or that of a cluster."""
+    """A session of Spark: local, or that of a cluster; the one that this process has, where it has one."""
     if engine != Engine.SPARK and not engine.startswith(("spark://", "local[", "yarn", "k8s://")):
         hint = "use `duckdb`, `spark`, or the URL of a cluster: `spark://HOST:7077`"
         raise UsageError(f"there is no engine `{engine}`", where="--engine", hint=hint)
@@ -172,5 +186,8 @@ def _spark(engine: str) -> Any:
     except Exception as error:  # Java is missing, or the cluster is away
         hint = "Spark needs Java 17; is the cluster up?"
         raise FirstlightError(f"Spark does not start: {str(error).splitlines()[0]}", where=engine, hint=hint) from error
+    if session.sparkContext.master != master:
+        message = f"this process has a session of Spark on {session.sparkContext.master} already"
+        raise UsageError(message, where="--engine", hint="stop that session, or name its master as the engine")
     session.sparkContext.setLogLevel("ERROR")
     return ibis.pyspark.connect(session)

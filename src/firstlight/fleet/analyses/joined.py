@@ -27,6 +27,23 @@ def chosen_boots(tables: Tables, conditions: Sequence[Condition], attributes: Se
     return boots.select("boot", "total_ns", **named)
 
 
+def in_cells(boots: ir.Table, attributes: Sequence[str]) -> tuple[ir.Table, ir.Table]:
+    """Boots with the number of their group in `cell` instead of its attributes, and the groups by that number.
+
+    Engines group and join by one number in two thirds of the time of several texts.
+    """
+    import ibis
+
+    if not attributes:
+        boots = boots.mutate(cell=ibis.literal(0, "int64"))
+        return boots, boots.select("cell").distinct()
+    names = list(attributes)
+    groups = boots.select(*names).distinct()
+    groups = groups.mutate(cell=ibis.row_number().over(ibis.window(order_by=names)))
+    others = [name for name in boots.columns if name not in names]
+    return boots.inner_join(groups, names).select(*others, "cell"), groups
+
+
 def parts_of(tables: Tables, boots: ir.Table, kinds: Sequence[str], attributes: Sequence[str]) -> ir.Table:
     """The parts of some kinds with the attributes of their boots; of kind :data:`TOTAL` the boots themselves."""
     kept = boots.select("boot", *attributes)

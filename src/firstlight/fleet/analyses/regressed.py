@@ -12,7 +12,7 @@ import ibis.expr.types as ir
 import polars as pl
 from ibis import _
 
-from firstlight.fleet.analyses.joined import chosen_boots, parts_of
+from firstlight.fleet.analyses.joined import chosen_boots, in_cells, parts_of
 from firstlight.fleet.columns import KINDS
 from firstlight.fleet.conditions import Condition
 from firstlight.fleet.engine import Tables
@@ -72,9 +72,9 @@ def rank_sums(
     attributes = [by, *(name for name in strata if name != by)]
     boots = chosen_boots(tables, conditions, attributes)
     boots = boots.filter(boots[by].isin([old, new]))
-    cell = ["kind", "name", *attributes[1:]]
-    parts = parts_of(tables, boots, KINDS, attributes)
-    parts = parts.mutate(is_new=(parts[by] == new).cast("int64"), ticks=parts.duration_ns // TICK_NS)
+    boots, groups = in_cells(boots.mutate(is_new=(boots[by] == new).cast("int64")).drop(by), attributes[1:])
+    cell = ["kind", "name", "cell"]
+    parts = parts_of(tables, boots, KINDS, ["is_new", "cell"]).mutate(ticks=_.duration_ns // TICK_NS)
     values = parts.group_by([*cell, "ticks"]).agg(boots=_.count(), new_boots=_.is_new.sum())
     below = ibis.window(group_by=cell, order_by="ticks", rows=(None, 0))
     ranked = values.mutate(up_to=values.boots.sum().over(below))
@@ -90,7 +90,9 @@ def rank_sums(
     medians = parts.group_by(cell).agg(
         old_ns=_.duration_ns.quantile(0.5, where=_.is_new == 0), new_ns=_.duration_ns.quantile(0.5, where=_.is_new == 1)
     )
-    return sums.inner_join(medians, cell).select(*cell, "boots", "new_boots", "new_rank2", "ties", "old_ns", "new_ns")
+    found = sums.inner_join(medians, cell).inner_join(groups, "cell")
+    figures = ["boots", "new_boots", "new_rank2", "ties", "old_ns", "new_ns"]
+    return found.select("kind", "name", *attributes[1:], *figures)
 
 
 def with_verdicts(
@@ -107,7 +109,9 @@ def with_verdicts(
         strata.
     :param between: the compared attribute, its old and its new value.
     """
-    rows = sums.filter((pl.col("new_boots") > 0) & (pl.col("new_boots") < pl.col("boots"))).to_dicts()
+    both = sums.filter((pl.col("new_boots") > 0) & (pl.col("new_boots") < pl.col("boots")))
+    # In one order, whatever the engine's: sums over strata are then equal to the last bit.
+    rows = both.sort("kind", "name", *strata).to_dicts()
     z_values = [_z(row) for row in rows]
     adjusted = benjamini_hochberg([None if z is None else _two_sided(z) for z in z_values])
     together = _van_elteren(rows)
