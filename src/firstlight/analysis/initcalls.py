@@ -60,24 +60,25 @@ def initcalls(boot: Boot) -> pl.DataFrame:
     """
     frame = spans_of(boot, SpanKind.INITCALL, keys=("module", "returned"))
     inside, anywhere = _probes_inside(boot, frame)
-    counts: list[int | None] = []
-    times: list[int | None] = []
-    own: list[int | None] = []
-    for row in frame.select("span", "start_ns", "end_ns", "duration_ns", "source").iter_rows():
-        if not anywhere.isdisjoint((row[4] or "").split(" and ")):
-            for unknown in (counts, times, own):
-                unknown.append(None)
-            continue
-        probes = inside.get(row[0], [])
-        took = _probes_ns(probes, row[1], row[2])
-        rest = None if took is None or row[3] is None or took > row[3] else row[3] - took
-        counts.append(len(probes))
-        times.append(took)
-        own.append(rest)
-    return frame.select(
-        "span", pl.col("name").alias("function"), "level", "module", "track", "start_ns", "end_ns", "duration_ns",
-        "grade", "reason", returned(boot, frame), pl.Series("probes", counts, dtype=pl.Int64),
-        pl.Series("probes_ns", times, dtype=pl.Int64), pl.Series("self_ns", own, dtype=pl.Int64), "source",
+    holders = frame.filter(pl.col("span").is_in(list(inside))).select("span", "start_ns", "end_ns").unique("span")
+    sums = {span: _probes_ns(inside[span], start, end) for span, start, end in holders.iter_rows()}
+    held = [(span, len(inside[span]), took) for span, took in sums.items()]
+    probed = pl.DataFrame(held, schema=dict.fromkeys(("span", "probes", "probes_ns"), pl.Int64), orient="row")
+    sources = frame["source"].unique().to_list()
+    unsure = [text or "" for text in sources if not anywhere.isdisjoint((text or "").split(" and "))]
+    known = ~pl.col("source").fill_null("").is_in(unsure)
+    without = pl.col("probes").is_null()
+    rest = pl.col("duration_ns") - pl.col("probes_ns")
+    return (
+        frame.with_columns(returned(boot, frame))
+        .join(probed, on="span", how="left", maintain_order="left")
+        .with_columns(pl.col("probes").fill_null(0), pl.when(without).then(0).otherwise("probes_ns").alias("probes_ns"))
+        .with_columns(pl.when(known).then(pl.col("probes", "probes_ns")))
+        .select(
+            "span", pl.col("name").alias("function"), "level", "module", "track", "start_ns", "end_ns", "duration_ns",
+            "grade", "reason", "returned", "probes", "probes_ns", pl.when(rest >= 0).then(rest).alias("self_ns"),
+            "source",
+        )
     )  # fmt: skip
 
 

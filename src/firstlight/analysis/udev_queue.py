@@ -145,10 +145,10 @@ def histogram(figures: Sequence[int]) -> tuple[int | None, list[Bin]]:
     """
     if not figures:
         return None, []
-    width = 1
-    while max(figures) // width >= _BINS:
+    width, largest = 1, max(figures)
+    while largest // width >= _BINS:
         width = width * 5 // 2 if str(width)[0] == "2" else width * 2
-    counts = [0] * (max(figures) // width + 1)
+    counts = [0] * (largest // width + 1)
     for figure in figures:
         counts[figure // width] += 1
     return width, [Bin(number * width, count) for number, count in enumerate(counts)]

@@ -29,6 +29,15 @@ _SCHEMA = columns(
     "blocked_by service_start_ns:int service_ns:int worker failure grade reason source"
 )
 
+#: What an event's own span states.
+_PLAIN = {
+    "device": pl.col("name"),
+    "arrival_ns": pl.col("start_ns"),
+    "latency_ns": pl.col("duration_ns"),
+    **{name: pl.col(name) for name in ("span", "end_ns", "action", "subsystem", "worker", "failure")},
+    **{name: pl.col(name) for name in ("grade", "reason", "source")},
+}
+
 
 @once
 def uevents(boot: Boot) -> pl.DataFrame:
@@ -46,11 +55,28 @@ def uevents(boot: Boot) -> pl.DataFrame:
     """
     keys = ("seqnum", "action", "subsystem", "blocked_by", "worker", "failure")
     frame = spans_of(boot, SpanKind.UEVENT, *_PARTS, keys=keys).with_columns(whole_number("seqnum"))
+    events = frame.filter(pl.col("kind") == SpanKind.UEVENT)
+    parts = frame.filter(pl.col("kind") != SpanKind.UEVENT)
+    # Most of very many events have neither a part nor another record of them.
+    alone = (
+        pl.col("seqnum").is_null()
+        & ~pl.col("span").is_in(parts["parent"].drop_nulls().unique().implode())
+        & pl.col("span").is_unique()
+    )
+    plain = events.filter(alone).select(*(_PLAIN.get(name, pl.lit(None)).alias(name) for name in _SCHEMA))
+    rows = pl.DataFrame(_with_parts(events.filter(~alone), parts, set(events["span"])), schema=_SCHEMA)
+    return pl.concat([plain.cast(pl.Schema(_SCHEMA)), rows]).sort("arrival_ns", "span", nulls_last=True)
+
+
+def _with_parts(events: pl.DataFrame, frame: pl.DataFrame, wholes: set[int]) -> list[dict[str, Any]]:
+    """The rows of events of which records state parts or numbers.
+
+    :param frame: the parts of all events.
+    :param wholes: the spans of all events.
+    """
     parts: dict[int, dict[str, dict[str, Any]]] = {}
     numbered: dict[int, dict[str, dict[str, Any]]] = {}
-    events = frame.filter(pl.col("kind") == SpanKind.UEVENT)
-    wholes = set(events["span"])
-    for row in frame.filter(pl.col("kind") != SpanKind.UEVENT).iter_rows(named=True):
+    for row in frame.iter_rows(named=True):
         part = _PARTS[row["kind"]]
         # By another record's stamps a part may end just after its event: then its number says whose it is.
         if row["parent"] in wholes:
@@ -65,7 +91,7 @@ def uevents(boot: Boot) -> pl.DataFrame:
         key = ("seqnum", number) if number is not None else ("span", whole["span"])
         before = rows.get(key)
         rows[key] = row if before is None else _fuller(before, row)
-    return pl.DataFrame(list(rows.values()), schema=_SCHEMA).sort("arrival_ns", "span", nulls_last=True)
+    return list(rows.values())
 
 
 def _row(whole: dict[str, Any], parts: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -116,19 +116,20 @@ def find_path(boot: Boot, to: str | None = None, *, charged: bool = True, woken:
         rows = cover(boot, graph, chain, goal, whole.first_ns, processor, load if charged else None)
     free = _slack(graph, goal)
     critical = set(chain)
-    table = [
-        (step.kind, step.name, step.track, step.start, step.end, step.end - step.start, free[number],
-         number in critical, step.span)
-        for number, step in enumerate(graph.steps) if step.span >= 0
-    ]  # fmt: skip
-    figures = dict.fromkeys(("start_ns", "end_ns", "duration_ns", "slack_ns"), pl.Int64)
-    schema = {
-        **dict.fromkeys(("kind", "name", "track"), pl.String),
-        **figures,
-        "critical": pl.Boolean,
-        "span": pl.Int64,
-    }
-    steps = pl.DataFrame(table, schema=schema, orient="row").sort("slack_ns", "start_ns", nulls_last=True)
+    own = [(number, step) for number, step in enumerate(graph.steps) if step.span >= 0]
+    texts, numbers = dict.fromkeys(("kind", "name", "track"), pl.String), dict.fromkeys(("start", "end"), pl.Int64)
+    columns = {name: pl.Series(name, [getattr(step, name) for _, step in own], dtype=kind)
+               for name, kind in (texts | numbers | {"span": pl.Int64}).items()}  # fmt: skip
+    steps = pl.DataFrame(columns).select(
+        *texts,
+        pl.col("start").alias("start_ns"),
+        pl.col("end").alias("end_ns"),
+        (pl.col("end") - pl.col("start")).alias("duration_ns"),
+        pl.Series("slack_ns", [free[number] for number, _ in own], dtype=pl.Int64),
+        pl.Series("critical", [number in critical for number, _ in own], dtype=pl.Boolean),
+        "span",
+    )
+    steps = steps.sort("slack_ns", "start_ns", nulls_last=True)
     points = rows["span"].is_in(list(graph.instants)).sum()
     left = (graph.unfinished, graph.without_start)
     points = int(points or 0)

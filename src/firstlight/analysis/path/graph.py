@@ -68,12 +68,15 @@ def _as_instants(frame: pl.DataFrame) -> tuple[pl.DataFrame, frozenset[int]]:
 
 def _ordered(steps: list[Step]) -> list[int]:
     """All steps, each after those it waited for; an edge that would close a ring is taken away."""
+    in_time = [number for *_, number in sorted((step.start, step.end, number) for number, step in enumerate(steps))]
+    if _in_order(steps, in_time):
+        return in_time
     missing = [len(step.before) for step in steps]
     after: list[list[int]] = [[] for _ in steps]
     for number, step in enumerate(steps):
         for before, _ in step.before:
             after[before].append(number)
-    by_time = deque(sorted(range(len(steps)), key=lambda number: (steps[number].start, steps[number].end, number)))
+    by_time = deque(in_time)
     ready = deque(number for number in by_time if not missing[number])
     done = [False] * len(steps)
     order: list[int] = []
@@ -95,3 +98,14 @@ def _ordered(steps: list[Step]) -> list[int]:
         ring = by_time.popleft()
         steps[ring].before = [edge for edge in steps[ring].before if done[edge[0]]]
         ready.append(ring)
+
+
+def _in_order(steps: list[Step], order: list[int]) -> bool:
+    """Whether each step comes after all that it waited for."""
+    done = [False] * len(steps)
+    for number in order:
+        for before, _ in steps[number].before:
+            if not done[before]:
+                return False
+        done[number] = True
+    return True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 from firstlight.analysis.path.steps import INFERRED, Step
 from firstlight.schema.spans import SpanKind
 
@@ -11,17 +9,20 @@ from firstlight.schema.spans import SpanKind
 def infer(steps: list[Step]) -> None:
     """Give every step that nothing recorded came before the one that ended last before it began."""
     everyone = sorted((step.end, step.start, number) for number, step in enumerate(steps))
-    users = [entry for entry in everyone if steps[entry[2]].of_userspace]
-    kernels = [entry for entry in everyone if steps[entry[2]].of_kernel]
-    for number, step in enumerate(steps):
-        if step.before:
-            continue
-        own = everyone if step.kind == SpanKind.UEVENT else users if step.of_userspace else kernels
-        for among in (own, everyone):
-            place = bisect_left(among, (step.start, step.start, number))
-            if place:
-                step.before.append((among[place - 1][2], INFERRED))
-                break
+    asked = sorted((step.start, number) for number, step in enumerate(steps) if not step.before)
+    place, ended, of_userspace, of_kernel = 0, None, None, None
+    for start, number in asked:
+        # Both are in order of time: what ended before this step began had ended before the next one begins.
+        while place < len(everyone) and everyone[place] < (start, start, number):
+            ended = everyone[place][2]
+            of_userspace = ended if steps[ended].of_userspace else of_userspace
+            of_kernel = ended if steps[ended].of_kernel else of_kernel
+            place += 1
+        step = steps[number]
+        own = ended if step.kind == SpanKind.UEVENT else of_userspace if step.of_userspace else of_kernel
+        before = ended if own is None else own
+        if before is not None:
+            step.before.append((before, INFERRED))
 
 
 def divide(steps: list[Step], userspace: int | None, switches: list[int]) -> None:

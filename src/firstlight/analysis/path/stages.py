@@ -7,6 +7,7 @@ from bisect import bisect_left
 import polars as pl
 
 from firstlight.schema.marks import Stage
+from firstlight.schema.spans import SpanKind
 
 #: Stages that units start in.
 _FRAMES = (Stage.INITRD, Stage.USERSPACE, Stage.SOFT_REBOOT)
@@ -21,8 +22,9 @@ def without_frames(frame: pl.DataFrame, points: frozenset[int]) -> pl.DataFrame:
     """
     known = frame.filter((pl.col("kind") == "unit") & ~pl.col("span").is_in(list(points)))
     begins = sorted(known["start_ns"].drop_nulls().to_list())
-    opaque = [_divided(row, begins) for row in frame.iter_rows(named=True)]
-    return frame.filter(~pl.Series(opaque, dtype=pl.Boolean))
+    frames = frame.filter((pl.col("kind") == SpanKind.STAGE) & pl.col("name").is_in(_FRAMES))
+    opaque = [row["span"] for row in frames.iter_rows(named=True) if _divided(row, begins)]
+    return frame.filter(~pl.col("span").is_in(opaque))
 
 
 def switches(stages: pl.DataFrame) -> list[int]:
@@ -32,9 +34,9 @@ def switches(stages: pl.DataFrame) -> list[int]:
 
 
 def _divided(row: dict[str, object], begins: list[int]) -> bool:
-    """Whether a row is a stage of userspace in which a unit began."""
+    """Whether a unit began in a stage of userspace."""
     start, end = row["start_ns"], row["end_ns"]
-    if row["kind"] != "stage" or row["name"] not in _FRAMES or not isinstance(start, int):
+    if not isinstance(start, int):
         return False
     place = bisect_left(begins, start)
     return place < len(begins) and (not isinstance(end, int) or begins[place] < end)

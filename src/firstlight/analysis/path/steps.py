@@ -15,7 +15,7 @@ _USER = frozenset({"unit", "stage", SpanKind.PROCESS})
 _BEFORE_USERSPACE = frozenset({"firmware", "loader", "kernel"})
 
 
-@dataclass
+@dataclass(slots=True)
 class Step:
     """An interval of the boot, or a part of one that waited in between."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -61,10 +62,13 @@ class _Places:
     """Where findings are in time."""
 
     def __init__(self, boot: Boot, found: Explanation) -> None:
-        spans = boot.spans().filter(pl.col("start_ns").is_not_null() & pl.col("end_ns").is_not_null())
-        self._initcalls = _by_name(spans.filter(pl.col("kind") == SpanKind.INITCALL))
         self._boot = boot
         self._contexts = found.contexts
+
+    @cached_property
+    def _initcalls(self) -> dict[str, list[Interval]]:
+        ended = pl.col("start_ns").is_not_null() & pl.col("end_ns").is_not_null()
+        return _by_name(self._boot.spans().filter((pl.col("kind") == SpanKind.INITCALL) & ended))
 
     def of(self, found: Finding) -> list[Interval]:
         """The longest places of a finding, in order of time."""
