@@ -107,7 +107,7 @@ function headline(data: FirstData): HTMLElement | null {
   const lasts = phases.start_ns.map((start, i) => (phases.end_ns[i] ?? boot.totals.virtual_ns ?? 0) - (start ?? 0));
   const phase = largest(lasts);
   const said: (Node | string)[] = [];
-  if (phase >= 0) {
+  if (phase >= 0 && lasts.length > 1) {
     const name = el("strong", {}, visible(words(phases.name[phase] ?? ""), 60));
     const unsure = unsureText(phases.unsure_ns[phase] ?? null);
     const off = unsure ? `, perhaps ${unsure}` : "";

@@ -41,6 +41,8 @@ export function pathSection(data: PageData): HTMLElement | null {
   const span = { from: path.start_ns[0] ?? bounds(data).from, to: path.end_ns.at(-1) ?? bounds(data).to };
   const lanes = path.name.map((name, i) => ({
     name,
+    // Silences differ by the line that ends them.
+    ...(path.kind[i] === "silence" && path.after[i] ? { label: `→ ${path.after[i]}` } : {}),
     text:
       `${name}: ${time(path.duration_ns[i])}${path.during[i] ? `; meanwhile ${path.during[i]}` : ""}` +
       (path.before[i] ? `\nbefore: ${path.before[i]}` : "") +
@@ -144,7 +146,7 @@ export function pathSection(data: PageData): HTMLElement | null {
   const open = path.unfinished > 0 ? ` ${exact(path.unfinished)} spans have no end and can be no part of it.` : "";
   const lead =
     `From ${visible(words(path.first), 80)} to ${visible(words(path.goal), 80)}: each step began when the one before had ended. ` +
-    `The parts add up to ${time(sum)}. An edge called inferred is told by no record, only by the times.${open}`;
+    `The parts add up to ${time(sum)}. No record states an edge called inferred: it follows from the times.${open}`;
   return section(
     "path",
     "Critical path",

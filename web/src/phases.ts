@@ -197,6 +197,8 @@ function fitMarks(drawing: SVGSVGElement): void {
 }
 
 export function phasesSection(data: PageData, selection: Selection): HTMLElement {
+  if (data.phases.name.length === 0)
+    return section("phases", "Marks of the boot", "The records show no phase: one has two marks.", marks(data, true));
   const place = el("div", { class: "phase-bar" });
   const draw = (): void => {
     const drawing = bar(data, selection, Math.max(place.clientWidth, 320));
@@ -272,7 +274,7 @@ export function meter(part: number | null, whole: number | null): HTMLElement {
   return el("span", { class: "meter" }, el("span", { class: "meter-ground" }, bar), el("span", {}, share(part, whole)));
 }
 
-function marks(data: PageData): HTMLElement {
+function marks(data: PageData, open = data.boot.status !== "complete"): HTMLElement {
   const { marks: columns } = data;
   const table = new DataTable<number>({
     label: "Marks",
@@ -291,10 +293,5 @@ function marks(data: PageData): HTMLElement {
       },
     ],
   });
-  return el(
-    "details",
-    { open: data.boot.status !== "complete" },
-    el("summary", {}, `Marks (${columns.mark.length})`),
-    table.element,
-  );
+  return el("details", { open }, el("summary", {}, `Marks (${columns.mark.length})`), table.element);
 }

@@ -61,7 +61,11 @@ export function recordsPart(data: FirstData): HTMLElement | null {
   const problems = sum((source) => source.problems.length);
   const told = [
     plural(records, "record", "records"),
-    `${exact(sum((source) => source.understood))} lines and entries understood`,
+    `${plural(
+      sum((source) => source.understood),
+      "line or entry",
+      "lines and entries",
+    )} understood`,
     ...(strange > 0 ? [`${exact(strange)} not understood`] : []),
     ...(unread > 0 ? [`${plural(unread, "record", "records")} not recognised`] : []),
     ...(problems > 0 ? [plural(problems, "problem", "problems")] : []),

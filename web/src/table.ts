@@ -44,6 +44,8 @@ export interface TableColumn<Row> {
   /** The exact figure behind a rounded one. */
   hint?: (row: Row) => string | undefined;
   number?: boolean;
+  /** It names the row: in narrow windows it stands above the other cells. Without any, the first text does. */
+  main?: boolean;
 }
 
 export interface TableOptions<Row> {
@@ -64,14 +66,16 @@ export class DataTable<Row> {
   readonly element: HTMLElement;
   readonly #options: TableOptions<Row>;
   readonly #table;
-  readonly #head = el("tr");
-  readonly #body = el("tbody");
+  readonly #head = el("tr", { role: "row" });
+  readonly #body = el("tbody", { role: "rowgroup" });
   readonly #count = el("p", { class: "count", role: "status" });
   readonly #more = el("div", { class: "more" });
+  readonly #main: TableColumn<Row> | undefined;
   #filter: RowFilter<Row> = { matches: () => true, wrong: [] };
 
   constructor(options: TableOptions<Row>) {
     this.#options = options;
+    this.#main = options.columns.find((column) => column.main) ?? options.columns.find((column) => !column.number);
     const columns: ColumnDef<typeof features, Held<Row>>[] = options.columns.map((column) => ({
       id: column.id,
       accessorFn: ({ row }: Held<Row>) => column.value(row),
@@ -89,16 +93,22 @@ export class DataTable<Row> {
         pagination: { pageIndex: 0, pageSize: options.step ?? 50 },
       },
     });
+    // Narrow windows show rows as blocks: the roles stay those of a table.
     const table = el(
       "table",
-      {},
+      { role: "table" },
       el("caption", { class: "unseen" }, options.label),
-      el("thead", {}, this.#head),
+      el("thead", { role: "rowgroup" }, this.#head),
       this.#body,
     );
     const frame = el(
       "div",
-      { class: "scroll", tabindex: 0, role: "region", "aria-label": `Table: ${options.label}` },
+      {
+        class: options.columns.length > 3 ? "scroll blocks" : "scroll",
+        tabindex: 0,
+        role: "region",
+        "aria-label": `Table: ${options.label}`,
+      },
       table,
     );
     this.element = el("div", { class: "data-table" }, this.#filterBox(), frame, this.#more);
@@ -173,7 +183,7 @@ export class DataTable<Row> {
         this.#head.querySelector<HTMLElement>(`th[data-column="${column.id}"] button`)?.focus();
       });
       const direction = sorted === "desc" ? "descending" : sorted === "asc" ? "ascending" : "none";
-      const attributes = { scope: "col", "aria-sort": direction, "data-column": column.id };
+      const attributes = { scope: "col", role: "columnheader", "aria-sort": direction, "data-column": column.id };
       return el("th", { ...attributes, class: column.number ? "number" : undefined }, button);
     });
     this.#head.replaceChildren(...cells);
@@ -185,12 +195,17 @@ export class DataTable<Row> {
     const rows = shown.map(({ original: { row } }) => {
       const cells = columns.map((column) => {
         const content = column.cell?.(row) ?? String(column.value(row) ?? "–");
-        return el("td", { class: column.number ? "number" : undefined, title: column.hint?.(row) }, content);
+        const cell = el("td", { role: "cell", "data-title": column.title, title: column.hint?.(row) }, content);
+        cell.classList.toggle("number", column.number === true);
+        cell.classList.toggle("main", column === this.#main);
+        cell.classList.toggle("unknown", ["", "–"].includes(cell.textContent));
+        return cell;
       });
-      return el("tr", {}, ...cells);
+      return el("tr", { role: "row" }, ...cells);
     });
     if (rows.length === 0) {
-      rows.push(el("tr", {}, el("td", { colspan: columns.length, class: "empty" }, empty ?? "No row.")));
+      const cell = el("td", { role: "cell", colspan: columns.length, class: "empty" }, empty ?? "No row.");
+      rows.push(el("tr", { role: "row" }, cell));
     }
     this.#body.replaceChildren(...rows);
     const matching = this.#table.getFilteredRowModel().rows.length;

@@ -16,6 +16,11 @@ export function visible(text: string, max = MAX): string {
   return short.replace(CONTROLS, name);
 }
 
+/** A sentence with the signs of the page's own figures: `-3.2 us` as `−3.2 µs`. */
+export function typeset(sentence: string): string {
+  return sentence.replace(/(?<=^|[\s(])-(?=\d)/g, "−").replace(/(?<=\d )us\b/g, "µs");
+}
+
 /** The text of at most `max` characters, cut in the middle: names of units and devices differ at both ends. */
 export function cutInMiddle(text: string, max: number): string {
   if (text.length <= max) return visible(text);

@@ -28,7 +28,12 @@ export function bounds(data: PageData): { from: number; to: number } {
 
 export function text(id: string, title: string, column: Texts, code = false): Column {
   const shown = (i: number): string => visible(column[i] ?? "–");
-  return { id, title, value: shown, ...(code ? { cell: (i: number) => el("span", { class: "code" }, shown(i)) } : {}) };
+  return {
+    id,
+    title,
+    value: shown,
+    ...(code ? { main: true, cell: (i: number) => el("span", { class: "code" }, shown(i)) } : {}),
+  };
 }
 
 export function figure(id: string, title: string, column: Figures, meaning?: string): Column {
@@ -187,7 +192,7 @@ export function gapsSection(data: PageData): HTMLElement | null {
     parts: [{ start: gaps.start_ns[i] ?? 0, end: gaps.end_ns[i] ?? null, fill: WAIT }],
   }));
   const chart = waterfall("Gaps of the log", lanes, bounds(data), [[WAIT, "nothing was printed until this line"]]);
-  const lead = `The longest times without a line. Nobody printed; that nobody worked it does not say.${cut(gaps.rows, gaps.gap_ns.length)}`;
+  const lead = `The longest times without a line: nothing was printed, but something may have run.${cut(gaps.rows, gaps.gap_ns.length)}`;
   return section(
     "gaps",
     "Gaps",

@@ -16,6 +16,8 @@ export interface Part {
 
 export interface Lane {
   name: string;
+  /** What stands before the lane instead of its name. */
+  label?: string;
   /** What the tooltip says. */
   text: string;
   parts: Part[];
@@ -49,7 +51,11 @@ function drawing(lanes: Lane[], from: number, to: number, room: number, label: s
     const group = svg("g", { class: "lane", "data-name": visible(lane.name, 100) });
     group.append(svg("title", {}, visible(lane.text, 500)));
     group.append(
-      svg("text", { x: names - 8, y: y + 11, class: "end" }, cutInMiddle(lane.name, Math.floor(names / 7.2))),
+      svg(
+        "text",
+        { x: names - 8, y: y + 11, class: "end" },
+        cutInMiddle(lane.label ?? lane.name, Math.floor((names - 8) / 7.4)),
+      ),
     );
     for (const part of lane.parts) {
       const end = part.end === null ? to : part.end;

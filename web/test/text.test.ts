@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { block, consoleLine, cutInMiddle, quoted, visible } from "../src/text";
+import { block, consoleLine, cutInMiddle, quoted, typeset, visible } from "../src/text";
 
 describe("visible", () => {
   it("leaves ordinary names as they are", () => {
@@ -78,5 +78,14 @@ describe("cutInMiddle", () => {
 
   it("shows controls at both ends", () => {
     expect(cutInMiddle(`\u0007${"a".repeat(20)}\u0007`, 9)).toBe("‹U+0007›aaa…aaa‹U+0007›");
+  });
+});
+
+describe("typeset", () => {
+  it("gives figures of sentences the signs of the page, and leaves names", () => {
+    expect(typeset("caused by a-1 (-2.800 ms), wait_us (+665.054 us)")).toBe(
+      "caused by a-1 (−2.800 ms), wait_us (+665.054 µs)",
+    );
+    expect(typeset("-32.216 us: moved")).toBe("−32.216 µs: moved");
   });
 });

@@ -4,7 +4,7 @@ import { scaleLinear } from "d3-scale";
 import { select } from "d3-selection";
 import { el, onWidth, svg } from "../dom";
 import { exact, words } from "../format";
-import { visible } from "../text";
+import { cutInMiddle, visible } from "../text";
 import { type ExactComparison, type Level, type MeanLevel, rowName } from "./data";
 import { fine, signed, signedCount, signedShare, tickTime } from "./signed";
 
@@ -144,7 +144,10 @@ function drawing(bridge: Bridge, names: [string, string], room: number, label: s
     });
     const text = [bar.name, bar.figure, bar.more].filter((part) => part !== "").join(", ");
     group.append(svg("title", {}, visible(text, 500)));
-    const name = visible(bar.name, narrow ? Math.floor((room - 190) / 6.8) : Math.floor(left / 7.4));
+    // In narrow windows the figure stands in the line of the name; names of boots are bold.
+    const letter = bar.kind === "total" ? 8 : 6.8;
+    const space = narrow ? room - 104 - 7.6 * bar.figure.length : left;
+    const name = cutInMiddle(bar.name, Math.max(4, Math.floor(space / (narrow ? letter : 7.4))));
     const place = narrow ? { x: 8, y: y + 14 } : { x: left - 10, y: line + 12, class: "end" };
     group.append(svg("text", place, name));
     group.append(svg("rect", { x, y: line, width: Math.max(1.5, until - x), height: thick, rx: 2 }));

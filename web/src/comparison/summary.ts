@@ -1,7 +1,7 @@
 /** Who is compared, and the answer in one sentence, with what it has to be read with. */
 import { el } from "../dom";
 import { exact, words } from "../format";
-import { visible } from "../text";
+import { typeset, visible } from "../text";
 import {
   type Comparison,
   type ExactComparison,
@@ -23,6 +23,9 @@ const WORDS: Record<string, [string, string]> = {
   equivalent: ["plain", "≈"],
   inconclusive: ["unsure", "?"],
 };
+
+/** Lines of figures; the others quote names and arguments. */
+const FIGURES = new Set(["caused", "moved", "accident"]);
 
 /** The colour class and the sign of a verdict. */
 export function wordOf(said: Said): [string, string] {
@@ -89,7 +92,7 @@ function lines(said: Said): HTMLElement {
       "li",
       { class: sort === "flag" ? "flagged" : "" },
       el("span", { class: "of" }, sort === "flag" ? "⚠ " : "", visible(words(name), 60)),
-      el("span", {}, visible(text, 2000)),
+      el("span", {}, FIGURES.has(name) ? typeset(visible(text, 2000)) : visible(text, 2000)),
     ),
   );
   return el("ul", { class: "lines" }, ...items);
@@ -122,7 +125,7 @@ export function verdictHead(comparison: Comparison, said: Said, level: "h1" | "h
       el(
         "span",
         {},
-        el("strong", {}, visible(said.sentence, 500)),
+        el("strong", {}, typeset(visible(said.sentence, 500))),
         " ",
         el("span", { class: "badge plain" }, visible(said.word, 30)),
       ),
