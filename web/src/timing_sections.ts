@@ -123,15 +123,15 @@ export function devicesSection(data: PageData): HTMLElement | null {
   });
   const chart = waterfall("Probes of devices over time", lanes, bounds(data), [
     [WORK, "the last probe"],
-    [WAIT, "put off, from the first try on"],
+    [WAIT, "deferred, from the first try on"],
   ]);
   const columns = [
     text("name", "Device", devices.name, true),
     text("driver", "Driver", devices.driver),
     count("tries", "Tries", devices.tries),
-    count("deferrals", "put off", devices.deferrals),
-    figure("waited", "Waited", devices.waited_ns, "From the first try that was put off to the last one"),
-    text("supplier", "for", devices.supplier),
+    count("deferrals", "Deferred", devices.deferrals),
+    figure("waited", "Waited", devices.waited_ns, "From the first deferred try to the last try"),
+    text("supplier", "Suppliers", devices.supplier),
     instant(devices.start_ns),
     figure("duration", "Probe", devices.duration_ns, "The last try"),
     trust(devices.grade),
