@@ -7,7 +7,7 @@ instants before and after each write. Like an interrupt, it has a priority above
 allows that. Each round gives every reader a port of its own, one after the other and each time in another order, so
 that all of them meet the same load. Lateness is counted from the instant before the write. The stamps:
 
-- Firstlight: of the thread that `firstlight capture` reads with;
+- Firstlight: of the thread that `firstlight capture` reads with, without and with `--awake`;
 - labgrid: the instant at which `SerialDriver.read` returns, which is the earliest that a strategy can know;
 - grabserial: the system time that `grabserial --systime` prints before each line.
 """
@@ -31,6 +31,7 @@ from pathlib import Path
 
 from measuring.figures import title
 
+from firstlight.lab.capture.awake import kept_awake
 from firstlight.lab.capture.reader import Chunk, StampingReader
 from firstlight.lab.capture.self_test import FIFO_BYTES, lateness, write_paced
 
@@ -131,8 +132,14 @@ def by_grabserial(reads: int, writes: int, grabserial: str) -> Late:
     return late
 
 
+def by_firstlight_awake(reads: int, writes: int, grabserial: str) -> Late:
+    """The same reader, while the processors are kept awake."""
+    with kept_awake(wanted=True):
+        return by_firstlight(reads, writes, grabserial)
+
+
 READERS: dict[str, Callable[[int, int, str], Late]] = {
-    "firstlight": by_firstlight, "labgrid": by_labgrid, "grabserial": by_grabserial,
+    "firstlight": by_firstlight, "  --awake": by_firstlight_awake, "labgrid": by_labgrid, "grabserial": by_grabserial,
 }  # fmt: skip
 
 
@@ -181,7 +188,7 @@ def main() -> None:
     for name, each in late.items():
         cuts = statistics.quantiles(each, n=100, method="inclusive")
         figures = "".join(f"{value / 1e6:>10.3f}" for value in (cuts[49], cuts[89], cuts[98], max(each)))
-        wanted = f"   (p99 at most {limit})" if name == "firstlight" else ""
+        wanted = f"   (p99 at most {limit})" if name in ("firstlight", "  --awake") else ""
         print(f"{name:12}{figures}   {len(each):,}{wanted}")
 
 

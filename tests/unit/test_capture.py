@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -157,6 +160,52 @@ def test_a_file_that_is_cut_anywhere_has_every_line_before_the_cut(tmp_path: Pat
         whole = content[:cut].count(b"gizmo: line ") - (b"\n" not in last)
         kept = [line for line in lines(boot) if line.startswith("gizmo: line ")]
         assert kept[:whole] == [f"gizmo: line {number}" for number in range(whole)]
+
+
+def busy_below(process: int) -> list[int]:
+    """Processes that a process started with the policy of those that only have what nobody else wants."""
+    found = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout
+    busy = []
+    for each in map(int, found.split()):
+        with contextlib.suppress(ProcessLookupError):
+            if os.sched_getscheduler(each) == os.SCHED_IDLE:
+                busy.append(each)
+    return busy
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_process_for_each_processor_keeps_it_awake_only_while_the_console_is_read(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+
+    def watch() -> None:
+        wait_until(lambda: len(busy_below(os.getpid())) == len(os.sched_getaffinity(0)))
+        seen.touch()
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    printed = r"printf '[    0.000000] Linux version 6.12\n[    1.000000] a: b\n'"
+    words = ["sh", "-c", f"until [ -e '{seen}' ]; do sleep 0.1; done; {printed}"]
+    firstlight.capture(command=words, output=tmp_path / "a.boot", awake=True)
+    watching.join()
+    assert busy_below(os.getpid()) == []
+    facts = dict(firstlight.open(tmp_path / "a.boot").facts().select("fact", "value").iter_rows())
+    assert facts["capture.processors"] == "awake"
+
+
+def test_what_keeps_processors_awake_ends_with_a_capture_that_is_killed() -> None:
+    words = "from firstlight.lab.capture.awake import kept_awake; import time\n"
+    words += "with kept_awake(wanted=True): time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", words]) as capture:
+        wait_until(lambda: len(busy_below(capture.pid)) == len(os.sched_getaffinity(0)))
+        busy = busy_below(capture.pid)
+        capture.kill()
+    wait_until(lambda: not any(Path(f"/proc/{each}").exists() for each in busy))
 
 
 def test_the_self_test_states_its_conditions(capsys: pytest.CaptureFixture[str]) -> None:

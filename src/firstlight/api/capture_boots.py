@@ -34,6 +34,7 @@ def capture(
     marks: Sequence[str] = (),
     baud: int = 115200,
     timeout_s: float = 120.0,
+    awake: bool = False,
     force: bool = False,
 ) -> Captured:
     """Capture the console of a board while it boots, and write the bundle of the boot.
@@ -50,6 +51,7 @@ def capture(
     :param marks: `NAME=REGEX`: further marks.
     :param baud: the rate of the serial port, in bits per second.
     :param timeout_s: how long to wait for the ready line, in seconds.
+    :param awake: keep the processors of this machine awake meanwhile, for more exact stamps.
     :param force: replace a bundle that is there.
     :raises UsageError: for a pattern, a rate or an address that cannot be.
     :raises FirstlightError: when the console cannot be opened, the power command fails, or what was printed is no boot.
@@ -65,7 +67,7 @@ def capture(
     check_destination(target.absolute(), force=force)
     record = target.with_name(f"{target.name.removesuffix('.boot')}.capture.bin")
     pattern = None if ready is None else Pattern(ready)
-    outcome = run_capture(CaptureOptions(source, command, power, pattern, baud, timeout_s), record)
+    outcome = run_capture(CaptureOptions(source, command, power, pattern, baud, timeout_s, awake), record)
     try:
         # A board that resets itself meanwhile boots again: the last boot is the one that became ready.
         imported = import_records(ImportOptions([str(record)], target, boot=-1, force=force, marks=wanted))[0]
@@ -77,12 +79,13 @@ def capture(
     return Captured(imported, outcome)
 
 
-def capture_self_test(baud: int = 115200) -> StampError:
+def capture_self_test(baud: int = 115200, *, awake: bool = False) -> StampError:
     """Measure how late the stamps of a capture are on this machine, by a loop-back through a pseudo-terminal.
 
     The delay of an adapter is not part of it.
 
     :param baud: the rate whose pace is imitated, in bits per second.
+    :param awake: keep the processors of this machine awake meanwhile.
     :raises FirstlightError: when the measurement fails.
 
     >>> import firstlight
@@ -90,4 +93,4 @@ def capture_self_test(baud: int = 115200) -> StampError:
     >>> 0 <= error.p50_ns <= error.p99_ns <= error.max_ns
     True
     """
-    return stamp_error(baud)
+    return stamp_error(baud, awake=awake)

@@ -41,6 +41,14 @@ def capture(
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds until the capture ends in any case.")
     ] = 120.0,
+    awake: Annotated[
+        bool,
+        typer.Option(
+            "--awake",
+            help="Keep the processors of this machine from sleeping, for more exact time stamps. They are busy then, "
+            "but only with time that nothing else needs.",
+        ),
+    ] = False,
     self_test: Annotated[
         bool, typer.Option("--self-test", help="Measure the error of time stamps on this machine and stop.")
     ] = False,
@@ -59,13 +67,13 @@ def capture(
       firstlight capture tcp://lab:4001 --ready 'login: ' --mark camera_up='camera [0-9] up' -o a.boot
       firstlight capture rfc2217://lab:4001 --baud 115200 --ready 'login: ' -o a.boot
       firstlight capture --ready 'login: ' -o a.boot -- ssh lab picocom -q /dev/ttyUSB0
-      firstlight capture --self-test
+      firstlight capture --self-test --awake
     """
     from firstlight.render.terminal.report import print_report
     from firstlight.render.views.import_summary import import_report, import_warnings, imported_data
 
     if self_test:
-        error = api.capture_self_test(baud)
+        error = api.capture_self_test(baud, awake=awake)
         if json:
             print_json(asdict(error))
         else:
@@ -81,6 +89,7 @@ def capture(
         marks=mark or [],
         baud=baud,
         timeout_s=timeout,
+        awake=awake,
         force=force,
     )
     outcome = captured.outcome
@@ -116,8 +125,10 @@ def _source(given: list[str]) -> tuple[str, list[str]]:
 
 def _stated(error: api.StampError) -> str:
     priority = "normal priority" if error.priority is None else f"real-time priority {error.priority}"
+    awake = ", processors kept awake" if error.awake else ""
     figures = ", ".join(
         f"{name} {value / 1e6:.3f} ms"
         for name, value in (("p50", error.p50_ns), ("p99", error.p99_ns), ("max", error.max_ns))
     )
-    return f"error of time stamps: {figures} late ({error.baud:,} baud, {priority}, load {error.load:.1f}; no adapter)"
+    conditions = f"{error.baud:,} baud, {priority}, load {error.load:.1f}{awake}; no adapter"
+    return f"error of time stamps: {figures} late ({conditions})"

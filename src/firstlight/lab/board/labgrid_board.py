@@ -94,7 +94,8 @@ class LabgridBoard:
         """
         strategy = self._strategy
         if self._error is None:
-            self._error = stamp_error(getattr(strategy.console.port, "speed", 115200), quick=True)
+            baud = getattr(strategy.console.port, "speed", 115200)
+            self._error = stamp_error(baud, quick=True, awake=strategy.awake)
         self._guarded("console", lambda: self._target.activate(strategy.console), _POWER_S)
         try:
             source, reader = strategy.console.opened()
@@ -108,6 +109,7 @@ class LabgridBoard:
                 power_s=strategy.power_timeout,
                 attempts=strategy.attempts,
                 loader=self._load,
+                awake=strategy.awake,
             )
             return capture_from(source, reader, options, path, self._error, about)
         finally:

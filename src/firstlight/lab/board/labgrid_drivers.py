@@ -134,6 +134,7 @@ class BootTimingStrategy(Strategy):  # type: ignore[misc]
     off_s: float = attr.ib(default=3.0, converter=float)
     power_timeout: float = attr.ib(default=30.0, converter=float)
     attempts: int = attr.ib(default=3, validator=attr.validators.instance_of(int))
+    awake: bool = attr.ib(default=False, validator=attr.validators.instance_of(bool))
     marks: dict[str, str] = attr.ib(factory=dict, validator=attr.validators.instance_of(dict))
     deploy_command: str | None = attr.ib(default=None)
     loader: dict[str, Any] | None = attr.ib(default=None)

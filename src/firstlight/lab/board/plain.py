@@ -35,6 +35,7 @@ class BoardFile(StrictModel):
     power_timeout: float = Field(default=30.0, gt=0, strict=False, description="seconds that such a command may take")
     ready: str = Field(min_length=1, description="pattern of the line at which the boot ends")
     timeout: float = Field(default=120.0, gt=0, strict=False, description="seconds until a power cycle is given up")
+    awake: bool = Field(default=False, description="keep the processors of this machine awake, for more exact stamps")
     attempts: int = Field(default=3, ge=1, le=20, description="power cycles until a boot is given up")
     deploy: str | None = Field(default=None, description="shell command that makes the next boots those of an arm")
     deploy_timeout: float = Field(default=600.0, gt=0, strict=False, description="seconds that it may take")
@@ -82,7 +83,7 @@ class PlainBoard:
         source = open_source(file.console, (), file.baud, writing=file.loader is not None)
         try:
             if self._error is None:
-                self._error = stamp_error(file.baud, quick=True)
+                self._error = stamp_error(file.baud, quick=True, awake=file.awake)
             options = SessionOptions(
                 ready=self._ready,
                 timeout_s=file.timeout,
@@ -91,6 +92,7 @@ class PlainBoard:
                 off_s=file.off_seconds,
                 power_s=file.power_timeout,
                 attempts=file.attempts,
+                awake=file.awake,
                 loader=None if file.loader is None else self._talk,
             )
             return capture_from(source, source.reader(), options, path, self._error, about)

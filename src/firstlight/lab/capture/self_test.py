@@ -17,6 +17,7 @@ import tty
 from dataclasses import dataclass
 
 from firstlight.errors import LabError
+from firstlight.lab.capture.awake import kept_awake
 from firstlight.lab.capture.reader import Chunk, StampingReader
 
 FIFO_BYTES = 16
@@ -57,13 +58,16 @@ class StampError:
     """The reader's real-time priority; none where the system does not allow one."""
     load: float
     """The machine's load of the last minute."""
+    awake: bool
+    """Whether its processors were kept awake."""
 
 
-def stamp_error(baud: int, *, quick: bool = False) -> StampError:
+def stamp_error(baud: int, *, quick: bool = False, awake: bool = False) -> StampError:
     """Measure the error of stamps.
 
     :param baud: the rate to imitate, in bits per second.
     :param quick: measure a third of a second at 115,200 baud instead of a second.
+    :param awake: keep the processors awake meanwhile.
     :raises LabError: when the child fails.
     """
     chunks = _QUICK_CHUNKS if quick else _CHUNKS
@@ -72,8 +76,9 @@ def stamp_error(baud: int, *, quick: bool = False) -> StampError:
     reader = StampingReader(master)
     reader.start()
     try:
-        written = [monotonic_ns for monotonic_ns, _ in write_paced(slave, chunks, baud)]
-        late = lateness(written, _taken(reader, chunks * FIFO_BYTES))
+        with kept_awake(wanted=awake):
+            written = [monotonic_ns for monotonic_ns, _ in write_paced(slave, chunks, baud)]
+            late = lateness(written, _taken(reader, chunks * FIFO_BYTES))
     except (OSError, subprocess.SubprocessError) as error:
         raise LabError("the self-test failed", hint="run it again on a quieter machine") from error
     finally:
@@ -82,7 +87,7 @@ def stamp_error(baud: int, *, quick: bool = False) -> StampError:
         os.close(slave)
     cuts = statistics.quantiles(late, n=100, method="inclusive")
     load = os.getloadavg()[0]
-    return StampError(round(cuts[49]), round(cuts[98]), max(late), len(late), baud, reader.priority, load)
+    return StampError(round(cuts[49]), round(cuts[98]), max(late), len(late), baud, reader.priority, load, awake)
 
 
 def write_paced(descriptor: int, chunks: int, baud: int) -> list[tuple[int, int]]:

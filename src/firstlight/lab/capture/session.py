@@ -13,6 +13,7 @@ from pathlib import Path
 
 from firstlight._core import Pattern
 from firstlight.errors import LabError
+from firstlight.lab.capture.awake import kept_awake
 from firstlight.lab.capture.file import CaptureFile
 from firstlight.lab.capture.power import Switch, command_switch
 from firstlight.lab.capture.reader import StampingReader
@@ -53,6 +54,8 @@ class CaptureOptions:
     ready: Pattern | None = None
     baud: int = 115200
     timeout_s: float = 120.0
+    awake: bool = False
+    """Keep the processors of this machine awake."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ class SessionOptions:
     """Maximum number of power cycles."""
     loader: Callable[[Console], None] | None = None
     """Talks to the boot loader after power-on."""
+    awake: bool = False
+    """Keep the processors of this machine awake."""
 
 
 @dataclass
@@ -95,9 +100,15 @@ def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
     source = open_source(options.source, options.command, options.baud)
     try:
         # A command prints at once, so there is no time to measure first.
-        error = None if options.command else stamp_error(options.baud, quick=True)
+        error = None if options.command else stamp_error(options.baud, quick=True, awake=options.awake)
         switch = None if options.power is None else command_switch(options.power)
-        session = SessionOptions(options.ready, options.timeout_s, switch, power_s=min(_POWER_S, options.timeout_s))
+        session = SessionOptions(
+            options.ready,
+            options.timeout_s,
+            switch,
+            power_s=min(_POWER_S, options.timeout_s),
+            awake=options.awake,
+        )
         return capture_from(source, source.reader(), session, path, error)
     finally:
         source.close()
@@ -119,10 +130,10 @@ def capture_from(
     :raises LabError: when the power cannot be switched on, or nothing was printed.
     """
     outcome = CaptureOutcome(error=error)
-    with CaptureFile(path) as file:
+    with CaptureFile(path) as file, kept_awake(wanted=options.awake):
         reader.start()
         try:
-            file.setup({**_about(source, reader, outcome), **(about or {})})
+            file.setup({**_about(source, reader, outcome, awake=options.awake), **(about or {})})
             Console(options, outcome, file, reader, source).run()
             if options.switch_on is not None:
                 file.setup({"power_cycles": outcome.power_cycles})
@@ -136,7 +147,7 @@ def capture_from(
     return outcome
 
 
-def _about(source: Source, reader: StampingReader, outcome: CaptureOutcome) -> dict[str, object]:
+def _about(source: Source, reader: StampingReader, outcome: CaptureOutcome, *, awake: bool) -> dict[str, object]:
     error = outcome.error
     return {
         "source": source.name,
@@ -144,6 +155,7 @@ def _about(source: Source, reader: StampingReader, outcome: CaptureOutcome) -> d
         "clock": "CLOCK_MONOTONIC_RAW",
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "priority": "normal" if reader.priority is None else f"SCHED_FIFO {reader.priority}",
+        "processors": "awake" if awake else None,
         "stamp_error_p99_ns": None if error is None else error.p99_ns,
         "stamp_error_max_ns": None if error is None else error.max_ns,
         "latency_timer_ms": _latency_timer(source.name),
