@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from firstlight.cli.main import run
-from firstlight.errors import LabError
+from firstlight.errors import LabError, UsageError
 from firstlight.lab.host.progress import SilentProgress
 from firstlight.lab.images import IMAGES, find_image
 from firstlight.lab.qemu.loader_program import build_program, program_place
+from firstlight.lab.qemu.loaders import Loader, check_symbols
 from firstlight.recipe.isa import NamedLoader, architecture_of
 from stand_ins import stand_in
 
@@ -134,3 +136,17 @@ def test_the_kernel_of_another_architecture_is_the_distributions(
     assert run(["image", "remove", "kernel", "--arch", "arm64"]) == 0
     assert not (tmp_path / "cache/firstlight/kernels/0").exists()
     assert run(["image", "path", "kernel", "--arch", "arm64"]) == 2
+
+
+@pytest.mark.parametrize("length", [4, 20, 60])
+def test_a_program_that_is_cut_short_names_no_functions(tmp_path: Path, length: int) -> None:
+    # An object file for 64-bit Arm with one section, cut off before it ends.
+    whole = (
+        b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 183, 1, 0, 0, 64, 0, 64, 0, 0, 64, 1, 0)
+    )
+    program = tmp_path / "u-boot"
+    program.write_bytes(whole[:length])
+    loader = Loader(tmp_path / "u-boot.bin", "", "U-Boot 2023.01", is_firmware=False)
+    with pytest.raises(UsageError, match="no program in the ELF format, or a truncated one") as caught:
+        check_symbols(ARM, program, loader)
+    assert "u-boot" in str(caught.value.hint)
