@@ -95,9 +95,11 @@ def _name(before: str | None, after: str | None) -> str:
     if before is not None and after is not None:
         who = speaker(" ".join(before.split()))
         if who is not None and who == speaker(" ".join(after.split())):
-            return f"silence of {who} between {_quoted(_said(before, who))} and {_quoted(_said(after, who))}"
+            first, last = (_quoted(_said(line, who), _LONGEST // 2) for line in (before, after))
+            return f"silence of {who} between {first} and {last}"
     first = "the first mark" if before is None else _named(before)
-    return f"silence between {first} and {'the last mark' if after is None else _named(after)}"
+    last = "the last mark" if after is None else _named(after)
+    return f"silence between {first} and {last}"
 
 
 def _said(line: str, who: str) -> str:
@@ -112,5 +114,5 @@ def _named(line: str) -> str:
     return speaker(text) or _quoted(text)
 
 
-def _quoted(text: str) -> str:
-    return f"“{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}”"
+def _quoted(text: str, longest: int = _LONGEST) -> str:
+    return f"“{text if len(text) <= longest else text[: longest - 1] + '…'}”"
