@@ -157,7 +157,7 @@ def test_conditions_choose_boots(tmp_path: Path) -> None:
 
 def test_slices_of_names_give_the_same_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fleet = two_kernels(tmp_path, {"probe_7": 1.25})
-    questions = ("phases", "initcalls", "regressed", "outliers")
+    questions = ("phases", "initcalls", "processes", "regressed", "outliers")
     whole = [firstlight.ask_fleet(fleet.directory, question).rows for question in questions]
     monkeypatch.setattr(engine, "SLICE_ROWS", 3000)
     monkeypatch.setattr(outliers, "SLICE_ROWS", 500)

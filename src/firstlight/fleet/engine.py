@@ -79,6 +79,8 @@ class Tables:
             return self.rows(make(self))
         wanted = self.spans if kinds is None else self.spans.filter(_.kind.isin(kinds))
         counts = self.rows(wanted.group_by("name").agg(rows=_.count())).sort("name")
+        if counts["rows"].sum() <= most:
+            return self.rows(make(replace(self, spans=wanted)))
         slices: list[list[str]] = [[]]
         rows = 0
         for name, number in counts.iter_rows():
