@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import firstlight
+import invented_fleet
 from firstlight.cli.main import run
 from firstlight.fleet import engine
 from firstlight.fleet.analyses import cohorts, outliers, regressed, spread, tail
@@ -157,12 +158,23 @@ def test_conditions_choose_boots(tmp_path: Path) -> None:
 
 def test_slices_of_names_give_the_same_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fleet = two_kernels(tmp_path, {"probe_7": 1.25})
-    questions = ("phases", "initcalls", "processes", "regressed", "outliers")
+    questions = ("phases", "initcalls", "regressed", "outliers")
     whole = [firstlight.ask_fleet(fleet.directory, question).rows for question in questions]
     monkeypatch.setattr(engine, "SLICE_ROWS", 3000)
     monkeypatch.setattr(outliers, "SLICE_ROWS", 500)
     sliced = [firstlight.ask_fleet(fleet.directory, question).rows for question in questions]
     assert all(one.equals(other) for one, other in zip(whole, sliced, strict=True))
+
+
+def test_a_large_fleet_without_any_part_of_a_kind_has_an_empty_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = {part: ns for part, ns in invented_fleet.PARTS.items() if part[0] != "unit"}
+    monkeypatch.setattr(invented_fleet, "PARTS", kept)
+    monkeypatch.setattr(engine, "SLICE_ROWS", 3000)
+    fleet = two_kernels(tmp_path, {})
+    assert firstlight.ask_fleet(fleet.directory, "units").rows.is_empty()
+    assert firstlight.ask_fleet(fleet.directory, "phases").rows.height == 16
 
 
 def expressions() -> dict[str, ibis.expr.types.Table]:
