@@ -8,13 +8,13 @@ import ibis.expr.types as ir
 import polars as pl
 from ibis import _
 
-from firstlight.fleet.analyses.joined import TOTAL, chosen_boots, parts_of
+from firstlight.fleet.analyses.joined import TOTAL, chosen_boots, in_cells, parts_of
 from firstlight.fleet.conditions import Condition
 from firstlight.fleet.engine import Tables
 
 DEVIATIONS = 8
 """So many median absolute deviations above the median: about five standard deviations of a normal spread."""
-SLICE_ROWS = 1_000_000
+SLICE_ROWS = 2_000_000
 """Every part is joined with two figures of its group: an engine takes fewer rows at once."""
 LEAST_SHARE = 0.05
 """And by at least this share of the median: where all boots are equal, any difference is many deviations."""
@@ -29,9 +29,9 @@ def outliers(
 
     Source: the median absolute deviation of Hampel (1974).
     """
-    boots = chosen_boots(tables, conditions, by)
-    cell = [*by, "kind", "name"]
-    parts = parts_of(tables, boots, kinds, by)
+    boots, groups = in_cells(chosen_boots(tables, conditions, by), by)
+    cell = ["cell", "kind", "name"]
+    parts = parts_of(tables, boots, kinds, ["cell"])
     medians = parts.group_by(cell).agg(boots=_.count(), median_ns=_.duration_ns.quantile(0.5))
     far = parts.inner_join(medians, cell).select("boot", *cell, "duration_ns", "boots", "median_ns")
     far = far.mutate(above_ns=far.duration_ns - far.median_ns)
@@ -40,8 +40,8 @@ def outliers(
     found = found.filter(
         (found.above_ns > DEVIATIONS * found.deviation_ns) & (found.above_ns >= LEAST_SHARE * found.median_ns)
     )
-    named = found.inner_join(tables.digests.select("boot", "digest"), "boot")
-    columns = ["digest", *cell, "boots", "duration_ns", "median_ns", "deviation_ns", "above_ns"]
+    named = found.inner_join(groups, "cell").inner_join(tables.digests.select("boot", "digest"), "boot")
+    columns = ["digest", *by, "kind", "name", "boots", "duration_ns", "median_ns", "deviation_ns", "above_ns"]
     return named.select(columns)
 
 
