@@ -150,3 +150,12 @@ def test_a_program_that_is_cut_short_names_no_functions(tmp_path: Path, length: 
     with pytest.raises(UsageError, match="no program in the ELF format, or a truncated one") as caught:
         check_symbols(ARM, program, loader)
     assert "u-boot" in str(caught.value.hint)
+
+
+def test_a_program_of_32_bits_names_no_functions(tmp_path: Path) -> None:
+    program = tmp_path / "u-boot"
+    head = b"\x7fELF\x01\x01\x01" + bytes(9)
+    program.write_bytes(head + struct.pack("<HHIIIIIHHHHHH", 2, ARM.elf_machine, 1, 0, 0, 0, 0, 52, 0, 0, 40, 0, 0))
+    loader = Loader(tmp_path / "u-boot.bin", "", "U-Boot 2023.01", is_firmware=False)
+    with pytest.raises(UsageError, match="of 32 bits"):
+        check_symbols(ARM, program, loader)

@@ -163,7 +163,7 @@ def test_a_file_that_is_cut_anywhere_has_every_line_before_the_cut(tmp_path: Pat
 
 
 def busy_below(process: int) -> list[int]:
-    """Processes that a process started with the policy of those that only have what nobody else wants."""
+    """The children of a process that have the scheduling policy SCHED_IDLE."""
     found = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True, check=False).stdout
     busy = []
     for each in map(int, found.split()):

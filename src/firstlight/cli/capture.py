@@ -45,8 +45,8 @@ def capture(
         bool,
         typer.Option(
             "--awake",
-            help="Keep the processors of this machine from sleeping, for more exact time stamps. They are busy then, "
-            "but only with time that nothing else needs.",
+            help="Keep the processors of this machine from sleeping, for more exact time stamps. They loop whenever "
+            "nothing else runs.",
         ),
     ] = False,
     self_test: Annotated[

@@ -92,26 +92,19 @@ def _name(before: str | None, after: str | None) -> str:
     >>> _name("systemd[1]: Reached target Swaps.", "systemd[1]: Started Getty on tty1.")
     'silence of systemd[1] between “Reached target Swaps.” and “Started Getty on tty1.”'
     """
-    if before is not None and after is not None:
-        who = speaker(" ".join(before.split()))
-        if who is not None and who == speaker(" ".join(after.split())):
-            first, last = (_quoted(_said(line, who), _LONGEST // 2) for line in (before, after))
-            return f"silence of {who} between {first} and {last}"
-    first = "the first mark" if before is None else _named(before)
-    last = "the last mark" if after is None else _named(after)
-    return f"silence between {first} and {last}"
+    first, last = (None if line is None else " ".join(line.split()) for line in (before, after))
+    writers = [None if line is None else speaker(line) for line in (first, last)]
+    if first is not None and last is not None and writers[0] is not None and writers[0] == writers[1]:
+        said = [_quoted(_said(line, writers[0]), _LONGEST // 2) for line in (first, last)]
+        return f"silence of {writers[0]} between {said[0]} and {said[1]}"
+    begin = "the first mark" if first is None else writers[0] or _quoted(first)
+    end = "the last mark" if last is None else writers[1] or _quoted(last)
+    return f"silence between {begin} and {end}"
 
 
 def _said(line: str, who: str) -> str:
     """A line without the name of who wrote it."""
-    text = " ".join(line.split())
-    return next((text[len(name) :] for name in (f"{who}: ", f"[{who}] ") if text.startswith(name)), text)
-
-
-def _named(line: str) -> str:
-    """Who wrote a line; where it names nobody, its beginning."""
-    text = " ".join(line.split())
-    return speaker(text) or _quoted(text)
+    return next((line[len(name) :] for name in (f"{who}: ", f"[{who}] ") if line.startswith(name)), line)
 
 
 def _quoted(text: str, longest: int = _LONGEST) -> str:

@@ -25,8 +25,8 @@ def kept_awake(*, wanted: bool) -> Iterator[None]:
     """Keep the processors that this process may use from sleeping.
 
     A sleeping processor needs some tenths of a millisecond before it runs whoever waits for a byte; in a virtual
-    machine, the host has to give it back first. So one process for each processor is busy with nothing. It has the
-    scheduling policy `SCHED_IDLE`, and only gets the time that nobody else wants.
+    machine, the host has to give it back first. So one process for each processor loops without doing anything. Its
+    scheduling policy is `SCHED_IDLE`: it runs only when the processor would otherwise be idle.
 
     :param wanted: without it, nothing is done.
 

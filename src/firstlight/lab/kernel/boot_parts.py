@@ -102,10 +102,8 @@ def _image_entry(kernel: bytes) -> bytes | None:
     """The first bytes of the image's entry, by the headers of the ELF file that is packed in the kernel's."""
     elf = image_start(kernel, _HEADERS)
     try:
-        headers = None if elf is None else elf_headers(elf)
+        headers = elf_headers(elf or b"")
     except ValueError:
-        return None
-    if headers is None:
         return None
     for segment in headers.segments:
         if segment.is_loaded and segment.physical <= headers.entry < segment.physical + segment.file_bytes:

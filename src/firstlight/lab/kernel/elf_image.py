@@ -48,7 +48,7 @@ class ElfImage:
             headers = elf_headers(head)
         except ValueError:
             return 0
-        if headers.machine != self.elf_machine:
+        if headers.bits != 64 or headers.machine != self.elf_machine:
             return 0
         return max((self.place(each) + each.memory_bytes for each in headers.segments if each.is_loaded), default=0)
 

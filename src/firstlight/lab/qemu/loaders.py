@@ -142,14 +142,20 @@ def check_symbols(architecture: Architecture, path: Path, loader: Loader) -> Non
     except OSError as error:
         raise LabError(f"cannot read it: {error.strerror}", where=where) from error
     try:
-        machine, has_symbols = elf_headers(content).machine, elf_has_symbols(content)
+        headers, has_symbols = elf_headers(content), elf_has_symbols(content)
     except ValueError as error:
         raise UsageError(
             f"this is no program in the ELF format, or a truncated one: {error}",
             where=where,
             hint="give the program that the loader was made of, such as `u-boot`",
         ) from error
-    if machine != architecture.elf_machine:
+    if headers.bits != 64:
+        raise UsageError(
+            "this program is of 32 bits, and functions are read from ELF files of 64 bits",
+            where=where,
+            hint="give the program that the loader was made of, such as `u-boot`",
+        )
+    if headers.machine != architecture.elf_machine:
         raise UsageError("this program is for another processor", where=where, hint=f"give one for {architecture.name}")
     if not has_symbols:
         raise UsageError(
