@@ -1,4 +1,4 @@
-"""The head of an uncompressed kernel (`Image`), which arm64 and riscv64 share: whether it boots.
+"""The head of an uncompressed kernel (`Image`), which arm64 and riscv64 share: whether it boots, and its memory.
 
 Sources: the kernel's `Documentation/arch/arm64/booting.rst` and `Documentation/arch/riscv/boot-image-header.rst`.
 """
@@ -41,6 +41,13 @@ class FlatImage:
         :param head: the first bytes of the file: 64 KiB, or all of it.
         :param size: the file's size in bytes.
         :raises NotBootableError: when it is something else, is truncated, or has its bytes in the other order.
+
+        >>> jump = (0x1400_0010).to_bytes(4, "little")  # to 0x40, behind the header
+        >>> ARM64.read(jump + bytes(0x34) + b"ARM\\x64" + bytes(8), 68).version is None
+        True
+        >>> jump = (0x0400_006F).to_bytes(4, "little")
+        >>> RISCV64.read(jump + bytes(0x34) + b"RSC\\x05" + bytes(8), 68).version is None
+        True
         """
         if not self.is_image(head):
             hint = f"give the Image made from it: `{self.build}` of the kernel's build"
@@ -65,6 +72,19 @@ class FlatImage:
         # The text of the version is somewhere in the image, without a pointer to it: `kernel.py` looks for it.
         return Head(None)
 
+    def memory(self, head: bytes) -> int:
+        """The memory in bytes that an Image takes, from the start of the guest's memory on; 0 when it does not say.
+
+        Kernels for arm64 before 3.17 have no size in their header.
+
+        >>> ARM64.memory(bytes(8) + (4096).to_bytes(8, "little") * 2 + bytes(0x20) + b"ARM\\x64")
+        8192
+        """
+        if not self.is_image(head):
+            return 0
+        offset, size = struct.unpack_from("<QQ", head, 8)
+        return int(offset) + int(size) if size else 0
+
 
 def _end_of_sections(head: bytes) -> int:
     """Where the last section ends in a file that is an EFI program too; else 0."""
@@ -75,3 +95,39 @@ def _end_of_sections(head: bytes) -> int:
         length, offset = struct.unpack_from("<II", head, at + 16)
         ends.append(length + offset)
     return max(ends)
+
+
+def _arm64_entry(head: bytes) -> int | None:
+    """Where the code begins: what the first instruction jumps to, or the second where the first is the sign of an EFI
+    program (`arch/arm64/kernel/head.S`).
+    """
+    for at in (0, 4):
+        (word,) = struct.unpack_from("<I", head, at)
+        # `b`: 26 bits, in instructions, with a sign. Backwards lies nothing.
+        if word >> 26 == 0b000101 and not word >> 25 & 1:
+            return at + 4 * int(word & 0x1FF_FFFF)
+    return None
+
+
+def _riscv64_entry(head: bytes) -> int | None:
+    """Where the code begins: what the first instruction jumps to, or the second where the first is the sign of an EFI
+    program, of two bytes (`arch/riscv/kernel/head.S`).
+    """
+    for at in (0, 2):
+        (word,) = struct.unpack_from("<I", head, at)
+        # `jal zero`: 20 bits in another order, with a sign. Backwards lies nothing, and a jump to itself ends nowhere.
+        offset = (word >> 20 & 0x7FE) | (word >> 9 & 0x800) | (word & 0xFF000)
+        if word & 0xFFF == 0x6F and not word >> 31 and offset:
+            return at + int(offset)
+    return None
+
+
+ARM64 = FlatImage("arm64", b"ARM\x64", "arch/arm64/boot/Image", "build it without CONFIG_CPU_BIG_ENDIAN", _arm64_entry)
+
+#: Debian calls its file `vmlinux`.
+RISCV64 = FlatImage(
+    "riscv64", b"RSC\x05", "arch/riscv/boot/Image", "build it for little-endian processors", _riscv64_entry
+)
+
+#: Such kernels by the name of the form of their files.
+FORMATS = {"Image": ARM64, "riscv64 Image": RISCV64}

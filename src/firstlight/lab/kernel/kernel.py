@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from firstlight.cache import check_cached, file_digest
 from firstlight.errors import MISSING_INPUT, LabError
-from firstlight.lab.kernel import arm64_image, elf_image, riscv64_image, zimage
+from firstlight.lab.kernel import elf_image, flat_image, zimage
 from firstlight.lab.kernel.image_header import FORMAT, HEAD_SIZE, Head, NotBootableError, read_head
 from firstlight.lab.kernel.package import unpacked_kernel
 from firstlight.lab.kernel.vmlinux import is_vmlinux, read_vmlinux
@@ -22,10 +22,8 @@ _SIGNS = 1 << 12
 #: Readers of the head of a kernel's file, by `Architecture.kernel_format`.
 READERS: Mapping[str, Callable[[bytes, int], Head]] = {
     FORMAT: read_head,
-    arm64_image.FORMAT: arm64_image.read_image,
-    riscv64_image.FORMAT: riscv64_image.read_image,
     zimage.FORMAT: zimage.read_zimage,
-    **{name: image.read for name, image in elf_image.FORMATS.items()},
+    **{name: image.read for name, image in (flat_image.FORMATS | elf_image.FORMATS).items()},
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from firstlight.assets import asset_path
 from firstlight.errors import LabError, UsageError
-from firstlight.lab.kernel import arm64_image, elf_image, riscv64_image
+from firstlight.lab.kernel import elf_image, flat_image
 from firstlight.lab.kernel.boot_parts import parts_before_kernel
 from firstlight.lab.kernel.command_line.contradictions import wants_kaslr
 from firstlight.lab.kernel.image_header import memory_needed
@@ -324,8 +324,7 @@ def kernel_memory(kernel: Path) -> int:
         header = file.read(1 << 12)
     if is_vmlinux(header):
         return read_vmlinux(kernel).end
-    elf = (image.memory for image in elf_image.FORMATS.values())
-    readers = (memory_needed, arm64_image.memory_of_image, riscv64_image.memory_of_image, *elf)
+    readers = (memory_needed, *(image.memory for image in (flat_image.FORMATS | elf_image.FORMATS).values()))
     return next(filter(None, (read(header) for read in readers)), 0)
 
 

@@ -21,7 +21,6 @@ AARCH64 = Architecture(
     cpu="cortex-a57",
     live_cpu="max",
     versioned_machine=r"virt-\d+\.\d+",
-    unsteady_cpus=frozenset({"host", "max"}),
     narrow_cpus=frozenset("cortex-a7 cortex-a8 cortex-a9 cortex-a15".split()),
     console_device="ttyAMA0",
     report_device="ttyS0",
@@ -46,7 +45,7 @@ AARCH64 = Architecture(
     system_call_prefix="__arm64_",
     several_processors="repeats with several processors from QEMU 7.2 on",
     several_processors_since=(7, 2),
-    audited=AuditedProcessors(full=("cortex-a57",), quick=("cortex-a57",), stuffed=()),
+    audited=AuditedProcessors(full=("cortex-a57",), quick=("cortex-a57",)),
     # VIRT_MEM of QEMU's hw/arm/virt.c. Without firmware there is no ACPI, and QEMU refuses NVDIMMs.
     memory_start=1 << 30,
     # Flash in memory is set aside by words of x86 (`memmap=`).

@@ -56,7 +56,7 @@ class AuditedProcessors:
 
     full: tuple[str, ...]
     quick: tuple[str, ...]
-    stuffed: tuple[str, ...]
+    stuffed: tuple[str, ...] = ()
     """Those on which the kernel can stuff the return stack against speculation (`retbleed_select_mitigation`)."""
 
 
@@ -101,9 +101,9 @@ class Architecture:
     """Model for live mode: all that the accelerator can do."""
     versioned_machine: str
     """Regular expression of the machine types that may be chosen in exact mode."""
-    unsteady_cpus: frozenset[str]
+    unsteady_cpus: frozenset[str] = frozenset({"host", "max"})
     """CPU models whose features depend on the host or on QEMU's version."""
-    narrow_cpus: frozenset[str]
+    narrow_cpus: frozenset[str] = frozenset()
     """CPU models, without their versions, that cannot run this architecture's kernels."""
     nvdimm_property: str = "nvdimm=on"
     """What has to be added to the machine type for persistent memory."""
@@ -155,7 +155,7 @@ class Architecture:
     initcalls, the first user instruction, `ready` and `panic`."""
     kernel_format: str
     """The form of the kernel's file that boots, as `firstlight.lab.kernel.kernel` calls its reader."""
-    kernel_signs: tuple[tuple[int, bytes], ...]
+    kernel_signs: tuple[tuple[int, bytes], ...] = ()
     """What such a file has at which offset."""
     elf_machine: int
     """`e_machine` of an ELF file."""
@@ -175,9 +175,9 @@ class Architecture:
     """The bundled file that is the guest's helper."""
     ready_mark: bytes
     """What the guest's helper executes when it is up: the mark's instruction, and on some the one after it."""
-    several_processors: str
+    several_processors: str = "with several processors is not checked for equal repeats"
     """What several processors of a guest do where they are not exact: the end of a sentence."""
-    several_processors_since: tuple[int, int] | None
+    several_processors_since: tuple[int, int] | None = None
     """The first QEMU in which they are exact, of those that were measured; none where there is none."""
     audited: AuditedProcessors
     bits: int = 64

@@ -16,8 +16,6 @@ ARM = Architecture(
     versioned_machine=r"virt-\d+\.\d+",
     cpu="cortex-a15",
     live_cpu="cortex-a15",
-    unsteady_cpus=frozenset({"host", "max"}),
-    narrow_cpus=frozenset(),
     console_device="ttyAMA0",
     report_device="ttyS0",
     # `virt` has one serial port.
@@ -38,9 +36,7 @@ ARM = Architecture(
     helper_asset="firstlight-guest-arm",
     # docs/reference/formats/guest-report.md; and the reading of the timer, because four bytes may stand in any file.
     ready_mark=bytes.fromhex("41f020e3 1e0f51ec"),
-    several_processors="with several processors is not checked for equal repeats",
-    several_processors_since=None,
-    audited=AuditedProcessors(full=("cortex-a15",), quick=("cortex-a15",), stuffed=()),
+    audited=AuditedProcessors(full=("cortex-a15",), quick=("cortex-a15",)),
     has_root_images=False,
     has_kernel_roots=False,
 )

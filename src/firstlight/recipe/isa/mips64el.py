@@ -16,7 +16,6 @@ MIPS64EL = Architecture(
     # All of the second release, which the distribution's programs need.
     cpu="MIPS64R2-generic",
     live_cpu="MIPS64R2-generic",
-    unsteady_cpus=frozenset({"host", "max"}),
     narrow_cpus=frozenset(
         "4Kc 4Km 4KEcR1 4KEmR1 4KEc 4KEm 24Kc 24KEc 24Kf 34Kf 74Kf M14K M14Kc P5600 mips32r6-generic I7200".split()
     ),
@@ -27,7 +26,6 @@ MIPS64EL = Architecture(
     longest_command_line=209,
     kernel_package="linux-image-5kc-malta",
     kernel_format="mips64el vmlinuz",
-    kernel_signs=(),
     elf_machine=0x08,
     kernel_image="vmlinuz",
     raw_options=frozenset("nokaslr earlycon mem memmap rd_start rd_size debug quiet".split()),
@@ -39,9 +37,7 @@ MIPS64EL = Architecture(
     helper_asset="firstlight-guest-mips64el",
     # docs/reference/formats/guest-report.md; and the reading of the counter: four bytes may stand in any file.
     ready_mark=bytes.fromhex("014c003c 3b10027c"),
-    several_processors="with several processors is not checked for equal repeats",
-    several_processors_since=None,
-    audited=AuditedProcessors(full=("MIPS64R2-generic",), quick=("MIPS64R2-generic",), stuffed=()),
+    audited=AuditedProcessors(full=("MIPS64R2-generic",), quick=("MIPS64R2-generic",)),
     has_profile=False,
     # The kernel has the one of its board built in.
     has_device_tree=False,

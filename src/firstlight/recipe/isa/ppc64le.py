@@ -16,7 +16,6 @@ PPC64LE = Architecture(
     live_cpu="power9_v2.0",
     # Names without a version mean the newest one that a QEMU knows.
     unsteady_cpus=frozenset("host max power8 power8e power8nvl power9 power10 power11".split()),
-    narrow_cpus=frozenset(),
     # It boots the machine and serves it afterwards: SLOF.
     firmware_files=("slof.bin",),
     firmware_package="qemu-system-data",
@@ -27,7 +26,6 @@ PPC64LE = Architecture(
     longest_command_line=2047,
     kernel_package="linux-image-powerpc64le",
     kernel_format="ppc64le vmlinux",
-    kernel_signs=(),
     elf_machine=0x15,
     kernel_image="vmlinux",
     # Read by `arch/powerpc/kernel/prom_init.c`, which runs on the firmware, of kernels 6.1 to 6.16.
@@ -39,9 +37,7 @@ PPC64LE = Architecture(
     helper_asset="firstlight-guest-ppc64le",
     # docs/reference/formats/guest-report.md; and the reading of the time base: four bytes may stand in any file.
     ready_mark=bytes.fromhex("0000313e a6426c7c"),
-    several_processors="with several processors is not checked for equal repeats",
-    several_processors_since=None,
-    audited=AuditedProcessors(full=("power9_v2.0",), quick=("power9_v2.0",), stuffed=()),
+    audited=AuditedProcessors(full=("power9_v2.0",), quick=("power9_v2.0",)),
     has_profile=False,
     # The firmware writes its own.
     has_device_tree=False,

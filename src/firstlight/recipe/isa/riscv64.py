@@ -51,7 +51,7 @@ RISCV64 = Architecture(
     system_call_prefix="__riscv_",
     several_processors="with several processors hangs in the firmware on QEMU 7.2, and repeats from 10.0 on",
     several_processors_since=(10, 0),
-    audited=AuditedProcessors(full=("rv64",), quick=("rv64",), stuffed=()),
+    audited=AuditedProcessors(full=("rv64",), quick=("rv64",)),
     firmware_package="qemu-system-data",
     distribution_release="trixie",
     # `create_fdt` of QEMU's hw/riscv/virt.c takes a tree as it is.
