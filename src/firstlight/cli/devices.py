@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from firstlight import api
 from firstlight.cli.output import SORT, Bundle, Csv, Json, Limit, check_form
-from firstlight.cli.rows import Form, print_rows
+from firstlight.cli.rows import Form, print_rows, sorted_rows
 from firstlight.errors import UsageError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Order = Literal["duration", "start", "waited"]
 
@@ -52,49 +49,29 @@ def _print_devices(boot: api.Boot, sort: Order, form: Form) -> None:
     """Print the probes of each device."""
     from firstlight.render.views.devices import devices_report
 
-    rows = _sorted(boot.devices(), {"duration": "duration_ns", "start": "start_ns", "waited": "waited_ns"}, sort)
-    hint = partial(boot.missing_hint, "devices")
-    print_rows(boot, rows, form, "Devices", "devices", partial(devices_report, boot), hint)
+    rows = sorted_rows(boot.devices(), {"duration": "duration_ns", "start": "start_ns", "waited": "waited_ns"}, sort)
+    report, hint = partial(devices_report, boot), partial(boot.missing_hint, "devices")
+    print_rows(boot, rows, form, "Devices", "devices", report, hint)
 
 
 def _print_uevents(boot: api.Boot, sort: Order, form: Form) -> None:
     """Print the uevents and udev's queue."""
     from firstlight.render.views.devices import uevents_report
 
-    rows = _sorted(boot.uevents(), {"duration": "latency_ns", "start": "arrival_ns", "waited": "queued_ns"}, sort)
+    rows = sorted_rows(boot.uevents(), {"duration": "latency_ns", "start": "arrival_ns", "waited": "queued_ns"}, sort)
     queue = boot.udev_queue()
+    report, hint = partial(uevents_report, boot, queue), partial(boot.missing_hint, "uevents")
     print_rows(
-        boot,
-        rows,
-        form,
-        "Uevents",
-        "uevents",
-        partial(uevents_report, boot, queue),
-        partial(boot.missing_hint, "uevents"),
-        queue=dataclasses.asdict(queue),
-        queue_over_time=boot.udev_queue_over_time().to_dicts(),
-    )
-
-
-def _sorted(rows: pl.DataFrame, columns: dict[Order, str], sort: Order) -> pl.DataFrame:
-    """Rows with the largest first, of equal ones the earlier first; or by their start alone."""
-    by = [columns[sort], columns["start"]]
-    return rows.sort(by, descending=[sort != "start", False], nulls_last=True, maintain_order=True)
+        boot, rows, form, "Uevents", "uevents", report, hint,
+        queue=dataclasses.asdict(queue), queue_over_time=boot.udev_queue_over_time().to_dicts(),
+    )  # fmt: skip
 
 
 def _print_costs(boot: api.Boot, sort: Order, form: Form) -> None:
     """Print what udev did for each device."""
     from firstlight.render.views.device_costs import device_costs_report
 
-    rows = _sorted(boot.device_costs(), {"duration": "instructions", "start": "start_ns", "waited": "wait_ns"}, sort)
-    sums = boot.udev_sums()
-    print_rows(
-        boot,
-        rows,
-        form,
-        "What udev did for each device",
-        "costs",
-        partial(device_costs_report, boot, sums),
-        partial(boot.missing_hint, "device costs"),
-        sums=sums.to_dicts(),
-    )
+    columns = {"duration": "instructions", "start": "start_ns", "waited": "wait_ns"}
+    rows, sums = sorted_rows(boot.device_costs(), columns, sort), boot.udev_sums()
+    report, hint = partial(device_costs_report, boot, sums), partial(boot.missing_hint, "device costs")
+    print_rows(boot, rows, form, "What udev did for each device", "costs", report, hint, sums=sums.to_dicts())

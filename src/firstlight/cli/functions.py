@@ -11,7 +11,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Bundle, Json, Limit, check_form
+from firstlight.cli.output import Bundle, Csv, Json, Limit, check_form
 from firstlight.cli.process_functions import Wanted, process_functions
 from firstlight.cli.rows import Form
 from firstlight.errors import UsageError
@@ -71,7 +71,7 @@ def functions(
             metavar="DIR", readable=False, help="With --process or --user: debug files for functions without a name."
         ),
     ] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV with unrounded figures.")] = False,
+    csv: Csv = False,
     json: Json = False,
 ) -> None:
     """Show the function profile with kd's columns: Count, Time with callees, Average, Local without callees, Max-sub.

@@ -10,7 +10,7 @@ import typer
 
 from firstlight import api
 from firstlight.cli.output import SORT, Bundle, Csv, Json, Limit, check_form
-from firstlight.cli.rows import Form, print_rows
+from firstlight.cli.rows import Form, print_rows, sorted_rows
 
 Order = Literal["duration", "start", "self"]
 
@@ -51,10 +51,9 @@ def initcalls(
     if by_level and not json and not nothing:
         print_report(levels_report(opened, levels, chosen))
         return
-    column = {"duration": "duration_ns", "start": "start_ns", "self": "self_ns"}[sort]
     print_rows(
         opened,
-        chosen.sort(column, "start_ns", descending=[sort != "start", False], nulls_last=True, maintain_order=True),
+        sorted_rows(chosen, {"duration": "duration_ns", "start": "start_ns", "self": "self_ns"}, sort),
         Form(limit, csv, json),
         "Initcalls",
         "initcalls",

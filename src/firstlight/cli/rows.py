@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from firstlight import api
@@ -22,6 +22,15 @@ class Form(NamedTuple):
     limit: int | None
     csv: bool
     json: bool
+
+
+def sorted_rows(rows: pl.DataFrame, columns: Mapping[str, str], sort: str) -> pl.DataFrame:
+    """Rows with the largest first, of equal ones the earlier first; or by their start alone.
+
+    :param columns: by the keys of `--sort`, one of which is `start`.
+    """
+    by = [columns[sort], columns["start"]]
+    return rows.sort(by, descending=[sort != "start", False], nulls_last=True, maintain_order=True)
 
 
 def print_rows(

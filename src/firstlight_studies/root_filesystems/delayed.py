@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from firstlight.study import Field, KernelRoot, MissingValue, StudyArm, Table, Value
+from firstlight.study import Field, KernelRoot, MissingValue, StudyArm, Table, Value, first_missing
 from firstlight_studies.root_filesystems.arms import Roots
 from firstlight_studies.root_filesystems.measures import FilesystemTimings
 
@@ -19,7 +19,7 @@ def delayed_arm(roots: Roots, kind: str, image: KernelRoot | MissingValue) -> St
     """A root behind dm-delay, which the command line makes (`dm-mod.create=`)."""
     name = f"{kind}-delayed"
     if isinstance(image, MissingValue) or isinstance(roots.kernel, MissingValue):
-        return StudyArm(name, image if isinstance(image, MissingValue) else MissingValue("there is no kernel"))
+        return StudyArm(name, first_missing(image, roots.kernel))
     table = f"0 {image.size // 512} delay /dev/pmem0 0 {LATENCY_MS}"
     words = f'dm-mod.create="root,,,ro,{table}" root=/dev/dm-0'
     return StudyArm(name, replace(roots.options(kind), append=words))

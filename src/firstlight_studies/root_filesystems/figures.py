@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from firstlight.study import BAUD, Figure, KernelRoot, Mark, MissingValue, derived, on_the_line_ns, relative
+from firstlight.study import BAUD, Figure, KernelRoot, Mark, MissingValue, derived, missing_in, on_the_line_ns, relative
 from firstlight_studies.root_filesystems.arms import Way, arm_name
 from firstlight_studies.root_filesystems.content import SYNCED
 from firstlight_studies.root_filesystems.journal import Tried
@@ -136,7 +136,7 @@ def _journals(evidence: RootEvidence) -> dict[str, Figure]:
             f"{kind}: the remount is {'done' if done else 'rejected'}, {complete} of {SYNCED} synced files are complete"
         )
         deferred[kind] = done and complete == SYNCED, text
-    gap = next((each for each in evidence.replays.values() if isinstance(each, MissingValue)), _NOT_BOOTED)
+    gap = missing_in(*evidence.replays.values()) or _NOT_BOOTED
     return {
         "replay-change": relative(evidence.start("ext3-dirty"), none),
         "ext4-replay-change": relative(dirty, none),
@@ -175,7 +175,7 @@ def _kernel(evidence: RootEvidence) -> dict[str, Figure]:
 
 def _drivers(evidence: RootEvidence) -> dict[str, Figure]:
     found = {name: each for name, each in evidence.probes.items() if isinstance(each, Probed) and each.partitions}
-    gap = next((each for each in evidence.probes.values() if isinstance(each, MissingValue)), _NOT_BOOTED)
+    gap = missing_in(*evidence.probes.values()) or _NOT_BOOTED
     name = next(iter(found), None)
     probe = found[name] if name is not None else gap
     with_empty, without = (evidence.probes.get(arm, _NOT_BOOTED) for arm in ("ata_piix", "ata_piix-port-off"))

@@ -23,6 +23,7 @@ from firstlight.study import (
     Table,
     Value,
     attach,
+    first_missing,
     kept_text,
     prepare,
     stamps_of,
@@ -171,7 +172,7 @@ def replay_arm(roots: Roots, journal: Journal, dirty: Path | MissingValue) -> St
     """One boot that tries every way to deal with the journal."""
     name = f"{journal.kind}-replay"
     if isinstance(dirty, MissingValue) or isinstance(roots.kernel, MissingValue):
-        return StudyArm(name, dirty if isinstance(dirty, MissingValue) else MissingValue("there is no kernel"))
+        return StudyArm(name, first_missing(dirty, roots.kernel))
     options = RecordOptions(
         output=Path("a.boot"),
         kernel=roots.kernel,

@@ -16,6 +16,7 @@ from firstlight.study import (
     StudyArm,
     Table,
     Value,
+    first_missing,
     kept_number,
     kept_text,
     stamps_of,
@@ -93,7 +94,7 @@ def probe_arm(
     """One boot that loads a driver; with the kernel's tracer of sections without preemption, in an arm of its own."""
     name = f"probe-{driver.name}{'-traced' if traced else ''}"
     if isinstance(kernel, MissingValue) or isinstance(overlay, MissingValue):
-        return StudyArm(name, overlay if isinstance(overlay, MissingValue) else MissingValue("there is no kernel"))
+        return StudyArm(name, first_missing(overlay, kernel))
     commands = [f"mkdir -p {KEEP}", _load()]
     if traced:
         keep = "cp {0}/tracing_max_latency {1}/latency-{2}; grep '^#' {0}/trace >{1}/trace-{2} || true"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from firstlight import UsageError
-from firstlight.study import LEAST_SIZES, Chart, Field, MissingValue, ScalingAnalysis, Series, Table, Value
+from firstlight.study import LEAST_SIZES, Chart, Field, MissingValue, ScalingAnalysis, Series, Table, Value, missing_in
 from firstlight.study import fit_scaling as study
 from firstlight_studies.tree_walk.measured import WalkTimings
 from firstlight_studies.tree_walk.penalty import Runs, shortest
@@ -45,7 +45,7 @@ def law_of(order: Sequence[Sized], runs: Runs, nothing: MissingValue) -> WalkMod
             [runs.get(each.name, nothing) for each in order if (each.shape, each.manner) == (shape, manner)]
             for manner in MANNERS
         )
-        failed = next((run for run in (*without, *with_) if isinstance(run, MissingValue)), None)
+        failed = missing_in(*without, *with_)
         points.append(failed or Grown(shape.directories, str(shape), _least(without), _least(with_)))
     whole = [point for point in points if isinstance(point, Grown)]
     return WalkModel(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firstlight import FirstlightError, RecordOptions
-from firstlight.study import Lab, MissingValue, StudyArm
+from firstlight.study import Lab, MissingValue, StudyArm, first_missing
 from firstlight_studies.udev_ptys.early_udev import write_early_udev
 from firstlight_studies.udev_ptys.system_files import LOG_ASKED, MONITOR_UNIT, SETTLE_UNIT, write_system_files
 
@@ -101,10 +101,9 @@ def counts(lab: Lab) -> tuple[int, ...]:
 def arms(lab: Lab) -> list[StudyArm]:
     """Every arm of this run, the most telling first."""
     kernel, userspace = lab.image("kernel"), lab.image("debian")
-    missing = next((each for each in (kernel, userspace) if isinstance(each, MissingValue)), None)
     base: RecordOptions | MissingValue
     if isinstance(kernel, MissingValue) or isinstance(userspace, MissingValue):
-        base = missing or MissingValue("an image is missing")
+        base = first_missing(kernel, userspace)
     else:
         base = _base(lab, kernel, userspace)
     return [

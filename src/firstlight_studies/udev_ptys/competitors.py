@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Boot, Field, MissingValue, SpanKind, Table, Value
+from firstlight.study import Boot, Field, MissingValue, SpanKind, Table, Value, first_missing, missing_row
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.arms import Relative
 from firstlight_studies.udev_ptys.counts import Counted, counted
@@ -72,9 +72,8 @@ def relatives_table(
         ("legacy pseudo-terminals, halves", legacy[0], legacy[1], "pty_init"),
         *((f"{each.what} (`{each.word}={each.many}`)", each.devices, arm, each.initcall) for each, arm in relatives),
     ):
-        gap = next((each for each in (none, arm) if isinstance(each, MissingValue)), None)
         if isinstance(none, MissingValue) or isinstance(arm, MissingValue):
-            rows.append((what, devices, gap, *([None] * (len(fields) - 3))))
+            rows.append((what, devices, *missing_row(first_missing(none, arm), len(fields) - 2)))
             continue
 
         def each_of(stage: str, arm: CompetitorTimings = arm, devices: int = devices) -> int | None:
@@ -117,7 +116,7 @@ def waiting_table(
     for who, pair in arms.items():
         many, few = pair
         if isinstance(many, MissingValue) or isinstance(few, MissingValue):
-            rows.append((who, many if isinstance(many, MissingValue) else few, *([None] * 5)))  # type: ignore[arg-type]
+            rows.append((who, *missing_row(first_missing(many, few), len(fields) - 1)))
             continue
         one, other = many.time(stages.WHOLE), few.time(stages.WHOLE)
         done = ["yes" if each.left.numbers.get("settled") else "no" for each in (many, few)]

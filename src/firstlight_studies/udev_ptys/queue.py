@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Chart, Field, MissingValue, Series, Table, Value, most_at_once, union_ns
+from firstlight.study import Chart, Field, MissingValue, Series, Table, Value, missing_row, most_at_once, union_ns
 from firstlight_studies.udev_ptys.latency import Latency
 
 
@@ -115,7 +115,7 @@ def queue_table(
     rows: list[tuple[Value, ...]] = []
     for (arm, stage), queue in queues.items():
         if isinstance(queue, MissingValue):
-            rows.append((arm, stage, queue, *([None] * (len(fields) - 3))))
+            rows.append((arm, stage, *missing_row(queue, len(fields) - 2)))
         else:
             other = alone.get((stage, arm))
             rows.append(

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Field, MissingValue, Table, Value, union_ns
+from firstlight.study import Boot, Field, MissingValue, Table, Value, missing_row, union_ns
 from firstlight_studies.udev_ptys import stages
 from firstlight_studies.udev_ptys.events import observed
 from firstlight_studies.udev_ptys.residual_files import left_by
@@ -85,7 +85,7 @@ def done_table(arms: Mapping[str, Done | MissingValue]) -> Table:
     rows: list[tuple[Value, ...]] = []
     for arm, each in arms.items():
         if isinstance(each, MissingValue):
-            rows.append((arm, each, *([None] * (len(fields) - 2))))
+            rows.append((arm, *missing_row(each, len(fields) - 1)))
             continue
         share = each.busy / each.system if each.system else None
         idle = max(0, each.waiter - each.done)

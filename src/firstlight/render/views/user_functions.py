@@ -31,7 +31,7 @@ def user_functions_report(
     :param counted: the only slices of time that they are of.
     """
     every = pl.concat([rows, left_out])
-    whole = int(every["self_instructions"].sum())
+    instructions, part, bar = _instructions(every)
     yield from heading(boot, _titled("Functions of user mode", process, counted))
     sums = ["self_instructions", "self_ns", "calls", "call_instructions"]
     yield table(
@@ -39,12 +39,12 @@ def user_functions_report(
         [
             Column("Function", value="name", style="cyan", longest=60),
             Column("File", value=_file, longest=50, wide=60),
-            Column("Instructions", "count", "self_instructions", style="bold"),
-            Column("Share", "share", lambda row: share(row["self_instructions"], whole)),
+            instructions,
+            part,
             Column("Time", "time", "self_ns", wide=100),
             Column("Calls", "count", "calls", wide=80),
             Column("Kernel for them", "count", "call_instructions", wide=90),
-            Column("", "picture", lambda row: Bar(share(row["self_instructions"], whole) or 0, _BAR), wide=120),
+            bar,
         ],
         rows.iter_rows(named=True),
         **sum_rows(rows, left_out, "name", sums),
@@ -58,11 +58,11 @@ def user_functions_report(
         [
             Column("File", value="file", style="cyan", longest=60),
             Column("Functions", "count", "functions", wide=80),
-            Column("Instructions", "count", "self_instructions", style="bold"),
-            Column("Share", "share", lambda row: share(row["self_instructions"], whole)),
+            instructions,
+            part,
             Column("Named", "share", lambda row: share(row["named_instructions"], row["self_instructions"])),
             Column("Build id", value=lambda row: row["build_id"] or "", wide=110, longest=16),
-            Column("", "picture", lambda row: Bar(share(row["self_instructions"], whole) or 0, _BAR), wide=120),
+            bar,
         ],
         files.iter_rows(named=True),
         **sum_rows(files, files.clear(), "file", ["functions", "self_instructions", "named_instructions"]),
@@ -79,8 +79,7 @@ def work_report(
     :param left_out: the rows that are not shown.
     :param counted: the only slices of time that they are of.
     """
-    every = pl.concat([rows, left_out])
-    whole = int(every["self_instructions"].sum())
+    instructions, part, bar = _instructions(pl.concat([rows, left_out]))
     yield from heading(boot, _titled("Functions", process, counted))
     sums = ["count", "self_instructions", "self_ns"]
     yield table(
@@ -89,13 +88,27 @@ def work_report(
             Column("Function", value="name", style="cyan", longest=60),
             Column("Of", value=lambda row: row["file"] or _KINDS.get(row["kind"], row["kind"]), longest=50, wide=60),
             Column("Calls", "count", "count", wide=80),
-            Column("Instructions", "count", "self_instructions", style="bold"),
-            Column("Share", "share", lambda row: share(row["self_instructions"], whole)),
+            instructions,
+            part,
             Column("Time", "time", "self_ns", wide=100),
-            Column("", "picture", lambda row: Bar(share(row["self_instructions"], whole) or 0, _BAR), wide=120),
+            bar,
         ],
         rows.iter_rows(named=True),
         **sum_rows(rows, left_out, "name", sums),
+    )
+
+
+def _instructions(every: pl.DataFrame) -> tuple[Column, Column, Column]:
+    """The columns of the instructions: their number, its share of all, and that as a picture."""
+    whole = int(every["self_instructions"].sum())
+
+    def part(row: Mapping[str, Any]) -> float | None:
+        return share(row["self_instructions"], whole)
+
+    return (
+        Column("Instructions", "count", "self_instructions", style="bold"),
+        Column("Share", "share", part),
+        Column("", "picture", lambda row: Bar(part(row) or 0, _BAR), wide=120),
     )
 
 
