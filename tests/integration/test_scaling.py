@@ -179,6 +179,12 @@ def test_a_shape_that_no_model_has_is_none_of_these_laws() -> None:
     assert found.next_size is not None
 
 
+def test_noisy_costs_measured_once_that_lie_far_off_every_model_are_none_of_these_laws() -> None:
+    found = study([10, 20, 40, 80, 160], [5, 19, 11, 45, 12], exact=False)
+    assert found.law == "none"
+    assert found.misfit == "the costs are 62 % off it, and one cost a size does not show how much is noise"
+
+
 @pytest.mark.parametrize("sizes", [5, 6, 7])
 def test_nothing_is_clear_below_eight_sizes(sizes: int) -> None:
     found = study(SIZES[:sizes], [1000 + 30 * n for n in SIZES[:sizes]], exact=True)

@@ -19,6 +19,8 @@ _FITS = 0.03
 _PERFECT = 0.001
 #: Below this probability replicated costs, or the scatter around neighbours, refute a model.
 _REFUTED = 0.01
+#: Costs that were measured once a size and lie further from the best model than this, relative, show no model at all.
+_MOST_SCATTER = 0.2
 #: Models this far behind the best one are no rivals: Burnham and Anderson (2002).
 RIVALS = 10.0
 #: A segment of a clear model has so many sizes.
@@ -34,8 +36,8 @@ def lack_of_fit(fit: Fit, sizes: Floats, costs: Floats, *, exact: bool) -> str |
     """Why a model does not fit, in words; none where it does.
 
     Exact costs: its distance is more than 3 % of the growth. Noisy ones: the distances of the sizes' means are larger
-    than the spread within sizes allows (the F test of lack of fit); without replicates, larger than those from the line
-    through both neighbours.
+    than the spread within sizes allows (the F test of lack of fit); without replicates, larger than 20 %, or like those
+    of their neighbours.
 
     >>> from firstlight.stats.scaling.fit import fit_laws
     >>> n = np.array([1.0, 2, 4, 8, 16, 32, 64, 128, 256])
@@ -62,6 +64,8 @@ def lack_of_fit(fit: Fit, sizes: Floats, costs: Floats, *, exact: bool) -> str |
         ratio = float(np.sum(counts * means**2)) / spare / pure
         p = float(fisher.sf(ratio, spare, within))
         return f"the sizes' means are off by more than their spread allows (p = {p:.1g})" if p < _REFUTED else None
+    if fit.scatter > _MOST_SCATTER:
+        return f"the costs are {fit.scatter * 100:.0f} % off it, and one cost a size does not show how much is noise"
     if len(distinct) < 6:
         return None
     # Distances that are noise differ between neighbours as much as they vary: von Neumann's ratio.
