@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
+from typing import get_args, get_type_hints
 
 from firstlight.errors import UsageError
 from firstlight.lab.qemu.arguments import properties, read_options
@@ -32,6 +34,12 @@ _DEVICES = frozenset(
 )
 """Devices that take nothing from the host."""
 _DEVICE_PROPERTY = r"driver|id|bus|addr|chassis|slot|port|multifunction|iobase|iosize|guid|ports|p2|p3"
+_PATHS = tuple(
+    name
+    for name, kind in get_type_hints(Choices).items()
+    if Path in get_args(kind) and name not in ("kernel", "initrd", "qemu")
+)
+"""Choices that are paths, except those that the caller finds by their digests or takes from this machine."""
 _WORD = r"[A-Za-z0-9._+-]+"
 _MACHINE = re.compile(rf"{_WORD}(,[a-z0-9-]+=(on|off))*")
 _CPU = re.compile(rf"{_WORD}(,[+-]?[A-Za-z0-9_.-]+(=[A-Za-z0-9_.-]+)?)*")
@@ -42,7 +50,7 @@ _PROGRAMS = frozenset({"plugin"})
 def questionable(chosen: Choices) -> list[str]:
     """What of a stranger's choices names files, runs commands, or may reach beyond the guest, in words.
 
-    Kernel, initramfs and QEMU are not among it: nobody opens the paths of those.
+    Kernel, initramfs and QEMU are not among it: the caller does not open these paths.
 
     >>> questionable(Choices(append="quiet", cpu="EPYC-v1,+rdrand", qemu_options=("-smbios", "type=1,serial=7")))
     []
@@ -54,16 +62,10 @@ def questionable(chosen: Choices) -> list[str]:
         found.append(f"`--rootfs {chosen.rootfs}`")
     if chosen.loader is not None and all(chosen.loader not in each.loaders for each in architectures().values()):
         found.append(f"`--loader {chosen.loader}`")
-    if chosen.loader_symbols is not None:
-        found.append(f"`--loader-symbols {chosen.loader_symbols}`")
-    if chosen.dtb is not None:
-        found.append(f"`--dtb {chosen.dtb}`")
     if chosen.storage is not None and chosen.storage not in models():
         found.append(f"`--storage {chosen.storage}`")
-    if chosen.overlay is not None:
-        found.append(f"`--overlay {chosen.overlay}`")
-    if chosen.initramfs_files is not None:
-        found.append(f"`--initramfs-files {chosen.initramfs_files}`")
+    paths = ((name, getattr(chosen, name)) for name in _PATHS)
+    found += [f"`--{name.replace('_', '-')} {path}`" for name, path in paths if path is not None]
     found += [f"guest command `{command}`" for command in chosen.guest_commands]
     if chosen.machine is not None and not _MACHINE.fullmatch(chosen.machine):
         found.append(f"`--machine {chosen.machine}`")
