@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from firstlight.bundle.boot import Boot as BundleBoot
+from firstlight.api.device_tables import DeviceTables
+from firstlight.api.process_tables import ProcessTables
+from firstlight.api.unit_tables import UnitTables
 from firstlight.bundle.open import read_manifest
 from firstlight.escape import printable
 
@@ -26,11 +28,7 @@ if TYPE_CHECKING:
     from firstlight.analysis.ledger.costs import MachineCosts
     from firstlight.analysis.path.critical import CriticalPath
     from firstlight.analysis.path.what_if import WhatIf
-    from firstlight.analysis.processes.packages import GroupBill
-    from firstlight.analysis.processes.system_calls import GroupCalls
     from firstlight.analysis.prune import ContextRow
-    from firstlight.analysis.udev_queue import QueueSummary
-    from firstlight.analysis.unit_work import Manager
     from firstlight.api.compare_boots import Comparison
     from firstlight.api.write import Export
     from firstlight.exporters.formats import To as ExportFormat
@@ -53,7 +51,7 @@ _Table = Literal[
 ]
 
 
-class Boot(BundleBoot):
+class Boot(ProcessTables, DeviceTables, UnitTables):
     """One recorded boot; :func:`firstlight.open`, ``record`` and ``import_`` make it.
 
     The tables of the bundle are methods (`marks`, `spans`, `phases`, `calls`, `functions`, `log`, `facts`, …), and so
@@ -95,12 +93,6 @@ class Boot(BundleBoot):
 
         return initcalls(self)
 
-    @cached_property
-    def _every_uevent(self) -> pl.DataFrame:
-        from firstlight.analysis.uevents import uevents
-
-        return uevents(self)
-
     def initcalls(self, *, level: str | None = None, by_level: bool = False) -> pl.DataFrame:
         """The initcalls in order of their numbers, or one row for each level.
 
@@ -138,270 +130,6 @@ class Boot(BundleBoot):
         from firstlight.analysis.initcalls import remarks
 
         return dict(remarks(self))
-
-    def processes(self, *, tree: bool = False) -> pl.DataFrame:
-        """Every process: what it ran, from when to when, its instructions and how long it waited.
-
-        :param tree: each process behind the one that created it, with its `depth`.
-
-        >>> import firstlight
-        >>> "user_instructions" in firstlight.open(bundle).processes().columns
-        True
-        """
-        from firstlight.analysis.processes.processes import in_tree_order, processes
-
-        return in_tree_order(processes(self)) if tree else processes(self)
-
-    def system_calls(self, *, process: str | None = None, by: GroupCalls | None = None) -> pl.DataFrame:
-        """Every system call, or their sums.
-
-        :param process: only of this process: a PID, a name, an executable's path or file name, or a service.
-        :param by: one row for each process, call or path.
-
-        >>> import firstlight
-        >>> "wait_ns" in firstlight.open(bundle).system_calls().columns
-        True
-        """
-        from firstlight.analysis.processes.system_calls import sum_calls, system_calls
-
-        calls = system_calls(self, self._known_process(process))
-        return calls if by is None else sum_calls(calls, by)
-
-    def files(self, *, process: str | None = None) -> pl.DataFrame:
-        """What each process did to each path: opened, read, looked at, not found.
-
-        :param process: as for :meth:`system_calls`.
-
-        >>> import firstlight
-        >>> "not_found" in firstlight.open(bundle).files().columns
-        True
-        """
-        from firstlight.analysis.processes.files import files
-
-        return files(self, self._known_process(process))
-
-    def packages(self, *, by: GroupBill | None = None, root: str | os.PathLike[str] | None = None) -> pl.DataFrame:
-        """The instructions of the boot by the packages whose programs they were executed for.
-
-        :param by: one row for each package, which is the default, or for each file.
-        :param root: a directory, a tar or an ext4 image whose package database counts instead of the boot's own.
-        :raises LabError: when *root* cannot be read or has no package database.
-
-        >>> import firstlight
-        >>> firstlight.open(bundle).packages().columns[:2]
-        ['payer', 'package']
-        """
-        from firstlight.analysis.processes.packages import GroupBill, packages
-
-        owners = None
-        if root is not None:
-            from firstlight.lab.run.packages import packages_of_root
-
-            files = packages(self, GroupBill.FILE)["file"].drop_nulls().to_list()
-            owners = packages_of_root(files, Path(root))
-        return packages(self, by or GroupBill.PACKAGE, owners)
-
-    def interval_processes(self, start_ns: int, end_ns: int) -> pl.DataFrame:
-        """What each process did in :meth:`interval`, those that executed most first.
-
-        Columns: `process`, `pid`, `name`, `user_instructions`, `kernel_instructions`, `interrupt_instructions`,
-        `idle_ns`, `cpu_ns` (the time that these instructions take), `calls` (of the system, that began there). Only
-        processes that did something. With what ran before the kernel, the instructions sum to those of the interval.
-
-        :param start_ns: an instant, in nanoseconds of the boot's clock.
-        :param end_ns: a later one.
-        :raises UsageError: when the second instant is not after the first.
-        :raises BundleError: when the boot has no slices, or these have no processes.
-
-        >>> import firstlight
-        >>> firstlight.open(bundle).interval_processes(0, 50_000_000).columns[:2]
-        ['process', 'pid']
-        """
-        from firstlight.analysis.processes.sliced import interval_processes
-
-        return interval_processes(self, (start_ns, end_ns))
-
-    def user_functions(
-        self,
-        *,
-        process: str | None = None,
-        symbols: str | os.PathLike[str] | None = None,
-        between: tuple[int, int] | None = None,
-    ) -> pl.DataFrame:
-        """The functions that processes executed in user mode, with the system calls that each made itself.
-
-        :param process: only of processes that were this at any time, from their creation on; as for
-            :meth:`system_calls`.
-        :param symbols: a directory with debug files, which name functions that the recording has no names for.
-        :param between: only what ran between two instants, in nanoseconds: in the slices of :meth:`interval`. A call
-            counts where it began.
-        :raises BundleError: when the boot has no slices, or these have no processes.
-
-        >>> import firstlight
-        >>> "self_instructions" in firstlight.open(bundle).user_functions().columns
-        True
-        """
-        from firstlight.analysis.processes.sliced import process_interval
-        from firstlight.analysis.processes.user_functions import user_functions
-
-        where, chosen = None if symbols is None else Path(symbols), process_interval(self, between)
-        return user_functions(self, self._known_process(process), symbols=where, interval=chosen)
-
-    def process_work(
-        self,
-        *,
-        process: str | None = None,
-        symbols: str | os.PathLike[str] | None = None,
-        between: tuple[int, int] | None = None,
-    ) -> pl.DataFrame:
-        """All that processes executed: functions of user mode, each system call, the rest of the kernel, interrupts.
-
-        :param process: as for :meth:`user_functions`.
-        :param symbols: as for :meth:`user_functions`.
-        :param between: as for :meth:`user_functions`.
-        :raises BundleError: when the boot has no slices, or these have no processes.
-
-        >>> import firstlight
-        >>> "count" in firstlight.open(bundle).process_work().columns
-        True
-        """
-        from firstlight.analysis.processes.sliced import process_interval
-        from firstlight.analysis.processes.user_functions import process_work
-
-        where, chosen = None if symbols is None else Path(symbols), process_interval(self, between)
-        return process_work(self, self._known_process(process), symbols=where, interval=chosen)
-
-    def _known_process(self, process: str | None) -> str | None:
-        from firstlight.analysis.processes.system_calls import process_names
-        from firstlight.suggest import unknown_name
-
-        names = process_names(self) if process is not None else []
-        if process is not None and names:
-            unknown_name("process", process, names, str(self.directory), listed="processes")
-        return process
-
-    def devices(self) -> pl.DataFrame:
-        """The devices: their probes, how long each took, how often it was deferred and for what.
-
-        >>> import firstlight
-        >>> "duration_ns" in firstlight.open(bundle).devices().columns
-        True
-        """
-        from firstlight.analysis.devices import devices
-
-        return devices(self)
-
-    def device_costs(self) -> pl.DataFrame:
-        """What udev's workers did for each device: system calls, instructions and time, one row for each event.
-
-        >>> import firstlight
-        >>> "mknods" in firstlight.open(bundle).device_costs().columns
-        True
-        """
-        from firstlight.analysis.processes.device_costs import device_costs
-
-        return device_costs(self)
-
-    def udev_sums(self) -> pl.DataFrame:
-        """What udev's processes executed instructions for: events, workers between events, the daemon.
-
-        >>> import firstlight
-        >>> firstlight.open(bundle).udev_sums().columns
-        ['part', 'instructions']
-        """
-        from firstlight.analysis.processes.device_costs import udev_sums
-
-        return udev_sums(self, self.device_costs())
-
-    def uevents(self) -> pl.DataFrame:
-        """The uevents: when the kernel sent each, how long udev queued and handled it.
-
-        >>> import firstlight
-        >>> "queued_ns" in firstlight.open(bundle).uevents().columns
-        True
-        """
-        return self._every_uevent
-
-    def udev_events(self) -> pl.DataFrame:
-        """The uevents that udev's workers handled, from their system calls: arrival, the daemon's read, worker, times.
-
-        >>> import firstlight
-        >>> firstlight.open(bundle).udev_events().columns[:4]
-        ['device', 'worker', 'pid', 'arrival_ns']
-        """
-        from firstlight.analysis.processes.udev_events import udev_events
-
-        return udev_events(self)
-
-    def udev_queue(self) -> QueueSummary:
-        """How long uevents waited for udev and how long it handled them: figures of the whole boot."""
-        from firstlight.analysis.udev_queue import queue_summary
-
-        return queue_summary(self, self._every_uevent)
-
-    def udev_queue_over_time(self) -> pl.DataFrame:
-        """How many uevents waited and how many udev handled, at each time at which that changed."""
-        from firstlight.analysis.udev_queue import queue_over_time
-
-        return queue_over_time(self._every_uevent)
-
-    def units(self, *, kind: str | None = None) -> pl.DataFrame:
-        """The units of systemd: how long each waited, and how long its activation took.
-
-        :param kind: only units of this type: `service`, `mount`, …
-
-        >>> import firstlight
-        >>> "waiting_ns" in firstlight.open(bundle).units().columns
-        True
-        """
-        from firstlight.analysis.units import units
-        from firstlight.suggest import unknown_name
-
-        every = units(self)
-        if kind is not None and not every.is_empty():
-            unknown_name("type of unit", kind, sorted(every["type"].unique().to_list()), str(self.directory))
-        return every if kind is None else every.filter(every["type"] == kind)
-
-    def unit_work(self, *, kind: str | None = None) -> pl.DataFrame:
-        """The units with their processes, instructions, waits and their time on the critical path.
-
-        Columns: those of :meth:`units`, and `processes`, `instructions`, `before_exec_instructions`, `own_ns`,
-        `manager_ns`, `others_ns`, `idle_ns` (these four add up to the activation) and `path_ns`. They are null
-        without processes.
-
-        :param kind: as of :meth:`units`.
-
-        >>> import firstlight
-        >>> "own_ns" in firstlight.open(bundle).unit_work().columns
-        True
-        """
-        from firstlight.analysis.unit_work import unit_work
-
-        known = self.units(kind=kind)
-        return unit_work(self).filter(pl.col("span").is_in(known["span"].implode()))
-
-    def manager(self) -> Manager | None:
-        """What the service manager itself did: its `parts`, its `generators`, and the `sums` of all instructions.
-
-        >>> import firstlight
-        >>> firstlight.open(bundle).manager() is None  # a boot without systemd
-        True
-        """
-        from firstlight.analysis.unit_work import manager
-
-        return manager(self)
-
-    def failed_units(self) -> list[str]:
-        """The names of the failed units, sorted."""
-        from firstlight.analysis.units import failed_units
-
-        return failed_units(self)
-
-    def stages(self) -> pl.DataFrame:
-        """The stages that systemd reports of itself: firmware, loader, kernel, initramfs, userspace."""
-        from firstlight.analysis.units import stages
-
-        return stages(self)
 
     def path(self, to: str | None = None) -> CriticalPath:
         """The critical path: its `rows`, whose durations add up, and all `steps` with their slack.
