@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from firstlight.advise.health.check import Check
 from firstlight.advise.health.checks import devices, kernel, machine, protection, services, storage
 from firstlight.advise.health.evidence import Evidence
-from firstlight.advise.health.result import Health, HealthCheck
+from firstlight.advise.health.result import Health
 from firstlight.bundle.boot import Boot
 
-_Check = Callable[[Evidence, Evidence | None, Sequence[str]], HealthCheck]
-
-_CHECKS: tuple[_Check, ...] = (
+_CHECKS: tuple[Check, ...] = (
     services.came_up,
     kernel.command_line,
     kernel.warnings,

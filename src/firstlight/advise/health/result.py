@@ -129,8 +129,3 @@ def check_of(
 def is_expected(id: str, subject: str, expected: Sequence[str]) -> bool:
     """Whether one of the patterns of `CHECK SUBJECT` matches a difference."""
     return any(fnmatchcase(f"{id} {subject}", pattern) for pattern in expected)
-
-
-def unknown(id: str, title: str, why: str) -> HealthCheck:
-    """A check without evidence."""
-    return HealthCheck(id, title, Outcome.UNKNOWN, why)

@@ -2,54 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from firstlight.advise.health.check import Found, NoEvidenceError, both, both_listed, both_reported, check
 from firstlight.advise.health.differences import changed, lost
 from firstlight.advise.health.evidence import Evidence
-from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.advise.health.result import Difference
 from firstlight.quantities import counted
 
-_NO_BASELINE = "needs a baseline"
 _OF_EMULATORS = ("52:54:00:", "02:42:")
 """Of QEMU and of Docker."""
 _SECTOR = 512
 """Bytes of the unit in which the kernel gives the size of every block device."""
 
 
-def devices(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-DEV", "devices")
+def devices(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every device of the baseline is there."""
-    id, title = "HC-DEV", "devices"
-    now = boot.group("device.")
-    if not now:
-        return unknown(id, title, "the evidence lists no devices")
-    if baseline is None or not (before := baseline.group("device.")):
-        return unknown(id, title, f"{_NO_BASELINE} that lists devices")
-    return check_of(id, title, lost(before, now, "device."), counted(len(now), "device"), expected)
+    now, before = both_listed(boot, baseline, "device.", "devices")
+    return lost(before, now, "device."), counted(len(now), "device")
 
 
-def drivers(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-DRIVER", "drivers bound")
+def drivers(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every device has the driver that it has in the baseline."""
-    id, title = "HC-DRIVER", "drivers bound"
-    now = boot.group("device.")
-    if not now:
-        return unknown(id, title, "the evidence lists no devices")
-    if baseline is None or not (before := baseline.group("device.")):
-        return unknown(id, title, f"{_NO_BASELINE} that lists devices")
+    now, before = both_listed(boot, baseline, "device.", "devices")
     bound = {name: driver for name, driver in before.items() if driver}
     count = sum(1 for driver in now.values() if driver)
-    return check_of(id, title, changed(bound, now, "device."), f"{counted(count, 'device')} with a driver", expected)
+    return changed(bound, now, "device."), f"{counted(count, 'device')} with a driver"
 
 
-def names(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-NAMES", "block and network names")
+def names(boot: Evidence, baseline: Evidence | None) -> Found:
     """Block devices have the same names and are not smaller, network devices the same names and addresses.
 
     An address that the kernel invents at every start does not count.
     """
-    id, title = "HC-NAMES", "block and network names"
-    if not boot.reported:
-        return unknown(id, title, "the evidence has no report of the guest")
-    if baseline is None or not baseline.reported:
-        return unknown(id, title, f"{_NO_BASELINE} with a report of the guest")
+    boot, baseline = both_reported(boot, baseline)
     found: list[Difference] = []
     for prefix in ("block.", "network."):
         before, now = baseline.group(prefix), boot.group(prefix)
@@ -62,7 +49,7 @@ def names(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) ->
             differ = [each for each in differ if not (_is_random(each.before) and _is_random(each.after))]
         found += [*lost(before, now, prefix, unit), *differ]
     count = len(boot.group("block.")) + len(boot.group("network."))
-    return check_of(id, title, found, counted(count, "name"), expected)
+    return found, counted(count, "name")
 
 
 def _is_random(address: str | None) -> bool:
@@ -81,24 +68,24 @@ def _sectors(text: str | None) -> int:
     return int(text) if text is not None and text.isascii() and text.isdecimal() else 0
 
 
-def modules(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-MOD", "kernel modules")
+def modules(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every module of the baseline is loaded."""
-    id, title = "HC-MOD", "kernel modules"
-    if not boot.reported and not boot.group("module."):
-        return unknown(id, title, "the evidence lists no modules")
-    if baseline is None or not (baseline.reported or baseline.group("module.")):
-        return unknown(id, title, f"{_NO_BASELINE} that lists modules")
-    now = boot.group("module.")
-    return check_of(
-        id, title, lost(baseline.group("module."), now, "module.", 1), counted(len(now), "module"), expected
-    )
+    now, before = both(_modules, boot, baseline, "lists no modules", "that lists modules")
+    return lost(before, now, "module.", 1), counted(len(now), "module")
 
 
-def interrupts(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+def _modules(evidence: Evidence) -> dict[str, str] | None:
+    """The modules; none at all is evidence where the guest reported."""
+    found = evidence.group("module.")
+    return found if found or evidence.reported else None
+
+
+@check("HC-IRQ", "interrupts")
+def interrupts(boot: Evidence, baseline: Evidence | None) -> Found:
     """No interrupt is an error, and those that the baseline counted were counted."""
-    id, title = "HC-IRQ", "interrupts"
     if (named := boot.facts.get("interrupts.counted")) is None:
-        return unknown(id, title, "the evidence has no count of interrupts")
+        raise NoEvidenceError("the evidence has no count of interrupts")
     found = []
     before = None if baseline is None else baseline.number("interrupts.errors")
     if (errors := boot.number("interrupts.errors") or 0) > (before or 0):
@@ -106,4 +93,4 @@ def interrupts(boot: Evidence, baseline: Evidence | None, expected: Sequence[str
     now = dict.fromkeys(named.split("\n"), "")
     if baseline is not None and (names := baseline.facts.get("interrupts.counted")) is not None:
         found += lost(dict.fromkeys(names.split("\n"), ""), now, "interrupt ")
-    return check_of(id, title, found, f"{counted(len(now), 'source')} counted, {counted(errors, 'error')}", expected)
+    return found, f"{counted(len(now), 'source')} counted, {counted(errors, 'error')}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
+from firstlight.advise.health.check import Found, NoEvidenceError, check
 from firstlight.advise.health.evidence import Evidence, masked, message_of
-from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.advise.health.result import Difference
 from firstlight.quantities import counted
 
 _WARNING = 4
@@ -18,20 +18,20 @@ _SEVERE = re.compile(
 _GRAVE_TAINT = {4: "M", 5: "B", 7: "D", 9: "W", 14: "L"}
 
 
-def warnings(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-DMESG", "kernel warnings")
+def warnings(boot: Evidence, baseline: Evidence | None) -> Found:
     """No kernel message of the level of a warning or worse is new, numbers masked."""
-    id, title = "HC-DMESG", "kernel warnings"
     if (now := _warnings(boot)) is None:
-        return unknown(id, title, "the evidence has no levels of kernel messages")
+        raise NoEvidenceError("the evidence has no levels of kernel messages")
     severe = [Difference(text, None, "") for text in now if _SEVERE.search(text)]
     if baseline is None or (before := _warnings(baseline)) is None:
         if now and not severe:
-            return unknown(id, title, f"{counted(len(now), 'warning')}; needs a baseline to say which are new")
-        return check_of(id, title, severe, counted(len(now), "warning"), expected)
+            raise NoEvidenceError(f"{counted(len(now), 'warning')}; needs a baseline to say which are new")
+        return severe, counted(len(now), "warning")
     known = {masked(text) for text in before}
     new = {masked(text): text for text in now if masked(text) not in known}
     found = [Difference(text, None, "") for text in new.values()]
-    return check_of(id, title, found, f"{counted(len(now), 'warning')}, {len(before)} in the baseline", expected)
+    return found, f"{counted(len(now), 'warning')}, {len(before)} in the baseline"
 
 
 def _warnings(evidence: Evidence) -> list[str] | None:
@@ -45,30 +45,30 @@ def _warnings(evidence: Evidence) -> list[str] | None:
     return list(dict.fromkeys([*map(message_of, [*facts, *leveled]), *severe]))
 
 
-def taint(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-TAINT", "taint")
+def taint(boot: Evidence, baseline: Evidence | None) -> Found:
     """The kernel is not tainted more than in the baseline; without one, not by a warning, a crash or a lock-up."""
-    id, title = "HC-TAINT", "taint"
     if (now := boot.number("kernel.tainted")) is None:
-        return unknown(id, title, "the evidence has no taint")
+        raise NoEvidenceError("the evidence has no taint")
     before = None if baseline is None else baseline.number("kernel.tainted")
     if before is None:
         letters = "".join(letter for bit, letter in _GRAVE_TAINT.items() if now >> bit & 1)
         found = [Difference("kernel.tainted", "0", f"{now} ({letters})")] if letters else []
     else:
         found = [Difference("kernel.tainted", str(before), str(now))] if now & ~before else []
-    return check_of(id, title, found, f"{now}", expected)
+    return found, f"{now}"
 
 
-def command_line(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-CMDLINE", "command line")
+def command_line(boot: Evidence, baseline: Evidence | None) -> Found:
     """Something read every argument of the kernel's command line: what nothing reads has no effect."""
-    id, title = "HC-CMDLINE", "command line"
     if (lost := boot.facts.get("kernel.command_line.unread")) is None:
         if "kernel.command_line.words" in boot.facts:
-            return check_of(id, title, [], "every argument was read", expected)
+            return [], "every argument was read"
         lines = [text for text in boot.messages if text.startswith("Unknown kernel command line parameters")]
         if not lines:
-            return unknown(id, title, "the evidence does not say who read the arguments")
-        return check_of(id, title, [Difference(lines[0], None, "")], "", expected)
+            raise NoEvidenceError("the evidence does not say who read the arguments")
+        return [Difference(lines[0], None, "")], ""
     known = set() if baseline is None else set(baseline.facts.get("kernel.command_line.unread", "").split())
     found = [Difference(word, None, "nothing read it") for word in lost.split() if word not in known]
-    return check_of(id, title, found, "", expected)
+    return found, ""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
+from firstlight.advise.health.check import Found, NoEvidenceError, both, check
 from firstlight.advise.health.evidence import Evidence
-from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.advise.health.result import Difference
 from firstlight.quantities import size_text
 
 _MEMORY_TOLERANCE = 0.005
@@ -22,14 +22,14 @@ _STARVED = re.compile(r"uninitialized urandom read|random: get_random_\w+ called
 _ENTROPY_FULL = 256
 
 
-def memory(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-MEM", "memory")
+def memory(boot: Evidence, baseline: Evidence | None) -> Found:
     """The kernel manages as much memory as in the baseline, within 0.5 %, and an eighth of it is available."""
-    id, title = "HC-MEM", "memory"
     name = next((name for name in ("memory.total_bytes", "memory.present_bytes") if name in boot.facts), "")
     if (now := boot.number(name)) is None:
-        return unknown(id, title, "the evidence has no size of the memory")
+        raise NoEvidenceError("the evidence has no size of the memory")
     if baseline is None or (before := baseline.number(name)) is None:
-        return unknown(id, title, "needs a baseline with the size of its memory")
+        raise NoEvidenceError("needs a baseline with the size of its memory")
     off = abs(now - before) > before * _MEMORY_TOLERANCE
     found = [Difference(name, str(before), str(now), unit_bytes=1)] if off else []
     left, total = boot.number("memory.available_bytes"), boot.number("memory.total_bytes")
@@ -38,30 +38,28 @@ def memory(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -
         if then is None or then >= before * _LEAST_AVAILABLE:
             was = None if then is None else str(then)
             found.append(Difference("memory.available_bytes", was, str(left), unit_bytes=1))
-    return check_of(id, title, found, size_text(now), expected)
+    return found, size_text(now)
 
 
-def processors(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-CPU", "processors")
+def processors(boot: Evidence, baseline: Evidence | None) -> Found:
     """No processor is missing."""
-    id, title = "HC-CPU", "processors"
-    if (now := boot.number("cpu.count")) is None:
-        return unknown(id, title, "the evidence has no number of processors")
-    if baseline is None or (before := baseline.number("cpu.count")) is None:
-        return unknown(id, title, "needs a baseline with the number of its processors")
+    lacks, needed = "has no number of processors", "with the number of its processors"
+    now, before = both(lambda each: each.number("cpu.count"), boot, baseline, lacks, needed)
     found = [Difference("cpu.count", str(before), str(now))] if now < before else []
-    return check_of(id, title, found, f"{now}", expected)
+    return found, f"{now}"
 
 
-def loops_per_jiffy(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-LPJ", "loops per jiffy")
+def loops_per_jiffy(boot: Evidence, baseline: Evidence | None) -> Found:
     """Short delays are as long as they should be: lpj as in the baseline, else as the TSC's rate gives it."""
-    id, title = "HC-LPJ", "loops per jiffy"
     if (lpj := boot.number("kernel.lpj")) is None:
-        return unknown(id, title, "the log has no line with `lpj=`")
+        raise NoEvidenceError("the log has no line with `lpj=`")
     before = None if baseline is None else baseline.number("kernel.lpj")
     if before is None and (before := _true_lpj(boot, lpj)) is None:
-        return unknown(id, title, f"lpj={lpj}; needs a baseline, or a log with the TSC's rate")
+        raise NoEvidenceError(f"lpj={lpj}; needs a baseline, or a log with the TSC's rate")
     off = abs(lpj - before) > before * _LPJ_TOLERANCE
-    return check_of(id, title, [Difference("kernel.lpj", str(before), str(lpj))] if off else [], f"{lpj}", expected)
+    return [Difference("kernel.lpj", str(before), str(lpj))] if off else [], f"{lpj}"
 
 
 def _true_lpj(boot: Evidence, lpj: int) -> int | None:
@@ -74,23 +72,23 @@ def _true_lpj(boot: Evidence, lpj: int) -> int | None:
     return min((round(rates[0] * 1e6 / each) for each in ticks if each), key=lambda true: abs(true - lpj), default=None)
 
 
-def clocks(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-CLOCK", "clock source")
+def clocks(boot: Evidence, baseline: Evidence | None) -> Found:
     """The clock source and the clock event device are those of the baseline, and none was found unstable."""
-    id, title = "HC-CLOCK", "clock source"
     source = _counter(boot.facts.get("clocksource.current"))
     found = [Difference(text, None, "") for text in boot.messages if _UNSTABLE.search(text)]
     if source is None and not found:
-        return unknown(id, title, "the evidence does not name the clock source")
+        raise NoEvidenceError("the evidence does not name the clock source")
     if baseline is None or (before := _counter(baseline.facts.get("clocksource.current"))) is None:
         if found:
-            return check_of(id, title, found, str(source), expected)
-        return unknown(id, title, f"{source}; needs a baseline with a clock source")
+            return found, str(source)
+        raise NoEvidenceError(f"{source}; needs a baseline with a clock source")
     if before != source:
         found.append(Difference("clocksource.current", before, str(source)))
     device, then = boot.facts.get("clockevent.current"), baseline.facts.get("clockevent.current")
     if device and then and device != then:
         found.append(Difference("clockevent.current", then, device))
-    return check_of(id, title, found, f"{source}, events by {device or 'an unknown device'}", expected)
+    return found, f"{source}, events by {device or 'an unknown device'}"
 
 
 def _counter(name: str | None) -> str | None:
@@ -98,9 +96,9 @@ def _counter(name: str | None) -> str | None:
     return "tsc" if name == "tsc-early" else name or None
 
 
-def entropy(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-ENTROPY", "entropy")
+def entropy(boot: Evidence, baseline: Evidence | None) -> Found:
     """The random number generator is ready, and nothing read from it before."""
-    id, title = "HC-ENTROPY", "entropy"
     starved = [Difference(text, None, "") for text in boot.messages if _STARVED.search(text)]
     if baseline is not None:
         known = {text for text in baseline.messages if _STARVED.search(text)}
@@ -109,10 +107,10 @@ def entropy(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) 
     done = any(_CRNG_DONE.search(text) for text in boot.messages)
     ready = done if bits is None else bits >= _ENTROPY_FULL
     if not ready and bits is None and not starved:
-        return unknown(id, title, "the log does not say that the generator is ready")
+        raise NoEvidenceError("the log does not say that the generator is ready")
     found = starved
     if not ready:
         before = None if baseline is None else baseline.number("entropy.available")
         if before is None or before >= _ENTROPY_FULL:
             found = [*starved, Difference("entropy.available", str(_ENTROPY_FULL), str(bits))]
-    return check_of(id, title, found, "ready" if ready else "not ready, as in the baseline", expected)
+    return found, "ready" if ready else "not ready, as in the baseline"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from firstlight.advise.health.check import Found, NoEvidenceError, both_reported, check
 from firstlight.advise.health.differences import changed, lost
 from firstlight.advise.health.evidence import Evidence
-from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.advise.health.result import Difference
 from firstlight.quantities import counted
 
 #: Arguments of the kernel that switch a protection off.
@@ -20,9 +21,9 @@ _OFF = re.compile(
 _MODULES = "/sys/kernel/security/lsm"
 
 
-def mitigations(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-VULN", "mitigations")
+def mitigations(boot: Evidence, baseline: Evidence | None) -> Found:
     """The processor's vulnerabilities are handled as in the baseline."""
-    id, title = "HC-VULN", "mitigations"
     words = [word for word in boot.facts.get("kernel.command_line", "").split() if _OFF.match(word)]
     known = set() if baseline is None else set(baseline.facts.get("kernel.command_line", "").split())
     found = [Difference(word, None, "switches a protection off") for word in words if word not in known]
@@ -37,25 +38,20 @@ def mitigations(boot: Evidence, baseline: Evidence | None, expected: Sequence[st
             if (each.after or "").startswith("Mitigation") and not (each.before or "").startswith("Vulnerable")
         ]
     elif not found:
-        return unknown(id, title, "needs a baseline, and both with a report of the guest")
-    return check_of(id, title, found, counted(len(now), "vulnerability", "vulnerabilities"), expected)
+        raise NoEvidenceError("needs a baseline, and both with a report of the guest")
+    return found, counted(len(now), "vulnerability", "vulnerabilities")
 
 
-def policy(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-POLICY", "policy")
+def policy(boot: Evidence, baseline: Evidence | None) -> Found:
     """Kernel settings and security modules are those of the baseline, and no process may do more."""
-    id, title = "HC-POLICY", "policy"
-    if not boot.reported:
-        return unknown(id, title, "the evidence has no report of the guest")
-    if baseline is None or not baseline.reported:
-        return unknown(id, title, "needs a baseline with a report of the guest")
+    boot, baseline = both_reported(boot, baseline)
     before, now = baseline.group("policy."), boot.group("policy.")
     found = [*lost(before, now, "policy."), *_changed_policy(before, now)]
     processes, then = boot.group("process."), baseline.group("process.")
     for name in sorted(processes.keys() & then.keys()):
         found += _freer(name, then[name], processes[name])
-    return check_of(
-        id, title, found, f"{counted(len(now), 'setting')}, {counted(len(processes), 'kind')} of processes", expected
-    )
+    return found, f"{counted(len(now), 'setting')}, {counted(len(processes), 'kind')} of processes"
 
 
 def _changed_policy(before: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:

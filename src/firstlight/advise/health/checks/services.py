@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Set
 
 import polars as pl
 
+from firstlight.advise.health.check import Found, NoEvidenceError, both, both_reported, check
 from firstlight.advise.health.differences import lost
 from firstlight.advise.health.evidence import Evidence
-from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.advise.health.result import Difference
 from firstlight.analysis.units import units
 from firstlight.lab.rootfs.commands import COMMANDS_UNIT
 from firstlight.quantities import counted, time_text
@@ -29,12 +30,12 @@ _USERSPACE_MARKS = frozenset(
 _PASSING = re.compile(r"\.(?:device|scope|slice|timer|swap)$|@|^firstlight-|^run-|^init\.scope$|^sys-|^dev-")
 
 
-def came_up(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-BOOT", "boot")
+def came_up(boot: Evidence, baseline: Evidence | None) -> Found:
     """The boot reached its end, and the guest reported no error.
 
     A record that ends before userspace, or does not show it, says nothing of whether the boot came up.
     """
-    id, title = "HC-BOOT", "boot"
     found = []
     if (failure := boot.manifest.failure) is not None:
         found.append(Difference(f"the boot failed ({failure.reason})", None, failure.detail))
@@ -42,14 +43,14 @@ def came_up(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) 
         found.append(Difference("the guest reported an error", None, error))
     came, reached = not found, set(boot.boot.marks()["mark"].to_list())
     if came and not _has_userspace(boot, reached):
-        return unknown(id, title, "the evidence shows no userspace")
+        raise NoEvidenceError("the evidence shows no userspace")
     detail = "came up" if came else "did not come up"
     if baseline is not None and _profiled(boot) == _profiled(baseline):
         missing = [mark for mark in baseline.boot.marks()["mark"].to_list() if mark not in reached]
         found += [Difference(f"mark {mark}", "reached", None) for mark in missing]
         if came and missing:
             detail += f", without {counted(len(missing), 'mark')} of the baseline"
-    return check_of(id, title, found, detail, expected)
+    return found, detail
 
 
 def _has_userspace(boot: Evidence, reached: Set[str]) -> bool:
@@ -65,25 +66,22 @@ def _profiled(evidence: Evidence) -> bool:
     return chosen is None or chosen.profile
 
 
-def failed_units(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-UNITS", "failed units")
+def failed_units(boot: Evidence, baseline: Evidence | None) -> Found:
     """No unit failed that did not fail in the baseline."""
-    id, title = "HC-UNITS", "failed units"
     if (failed := boot.failed_units) is None:
-        return unknown(id, title, "the evidence has no units")
+        raise NoEvidenceError("the evidence has no units")
     before = set() if baseline is None else set(baseline.failed_units or ())
     # The command that the plan runs before the boot counts as ready is no unit of the system.
     found = [Difference(name, None, "failed") for name in failed if name not in before or name == COMMANDS_UNIT]
-    return check_of(id, title, found, f"{counted(len(boot.unit_states), 'unit')}, {len(failed)} failed", expected)
+    return found, f"{counted(len(boot.unit_states), 'unit')}, {len(failed)} failed"
 
 
-def active_units(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-ACTIVE", "active units")
+def active_units(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every unit that was up in the baseline is up."""
-    id, title = "HC-ACTIVE", "active units"
-    if not (now := _active(boot)):
-        return unknown(id, title, "the evidence has no units")
-    if baseline is None or not (before := _active(baseline)):
-        return unknown(id, title, "needs a baseline with units")
-    return check_of(id, title, lost(before, now), f"{counted(len(now), 'unit')} up", expected)
+    now, before = both(lambda each: _active(each) or None, boot, baseline, "has no units", "with units")
+    return lost(before, now), f"{counted(len(now), 'unit')} up"
 
 
 def _active(evidence: Evidence) -> dict[str, str]:
@@ -91,29 +89,26 @@ def _active(evidence: Evidence) -> dict[str, str]:
     return {name: "" for name, state in states if state == "active" and not _PASSING.search(name)}
 
 
-def ports(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-PORTS", "open ports")
+def ports(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every socket of the network that waited for others in the baseline does."""
-    id, title = "HC-PORTS", "open ports"
-    if not boot.reported:
-        return unknown(id, title, "the evidence has no report of the guest")
-    if baseline is None or not baseline.reported:
-        return unknown(id, title, "needs a baseline with a report of the guest")
+    boot, baseline = both_reported(boot, baseline)
     now = boot.group("socket.")
-    return check_of(id, title, lost(baseline.group("socket."), now, "socket."), f"{len(now)} open", expected)
+    return lost(baseline.group("socket."), now, "socket."), f"{len(now)} open"
 
 
-def login(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-LOGIN", "first login")
+def login(boot: Evidence, baseline: Evidence | None) -> Found:
     """A login is possible, as in the baseline; the detail says when it was first."""
-    id, title = "HC-LOGIN", "first login"
     now, before = _login(boot), None if baseline is None else _login(baseline)
     if now is None and before is None:
-        return unknown(id, title, "the evidence shows no login: no getty, no SSH server, no prompt")
+        raise NoEvidenceError("the evidence shows no login: no getty, no SSH server, no prompt")
     if now is None:
         assert before is not None
         found = [Difference(f"login by {before[0]}", time_text(before[1]), None)]
-        return check_of(id, title, found, "no getty, no SSH server, no prompt", expected)
+        return found, "no getty, no SSH server, no prompt"
     then = "" if before is None else f" ({time_text(before[1])} in the baseline)"
-    return check_of(id, title, [], f"{now[0]} at {time_text(now[1])}{then}", expected)
+    return [], f"{now[0]} at {time_text(now[1])}{then}"
 
 
 def _login(evidence: Evidence) -> tuple[str, int] | None:
@@ -128,17 +123,15 @@ def _login(evidence: Evidence) -> tuple[str, int] | None:
     return min(found, key=lambda each: each[1], default=None)
 
 
-def power_off(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-POWEROFF", "power-off")
+def power_off(boot: Evidence, baseline: Evidence | None) -> Found:
     """The guest powered off when it was asked to, after the recorded boot."""
-    id, title = "HC-POWEROFF", "power-off"
     console = boot.console if boot.manifest.mode != "imported" else None
     if console is None or boot.manifest.failure is not None:
-        return unknown(id, title, "the record ends before")
+        raise NoEvidenceError("the record ends before")
     if _OFF_FAILED.search(console) or "System halted" in console:
-        return check_of(id, title, [Difference("power-off", None, "the guest halted")], "", expected)
+        return [Difference("power-off", None, "the guest halted")], ""
     if _OFF.search(console):
-        return check_of(id, title, [], "powered off", expected)
-    if boot.reported and baseline is not None and baseline.console and _OFF.search(baseline.console):
-        # `loglevel` may hide the line; the recorder ends a guest that stays.
-        return unknown(id, title, "the console does not show it")
-    return unknown(id, title, "the console does not show it")
+        return [], "powered off"
+    # `loglevel` may hide the line; the recorder ends a guest that stays.
+    raise NoEvidenceError("the console does not show it")

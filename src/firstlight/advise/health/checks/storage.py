@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from firstlight.advise.health.check import Found, NoEvidenceError, both, both_listed, check
 from firstlight.advise.health.differences import lost
 from firstlight.advise.health.evidence import Evidence
-from firstlight.advise.health.result import Difference, HealthCheck, check_of, unknown
+from firstlight.advise.health.result import Difference
 from firstlight.quantities import counted
 
 #: Options of a mount that follow the size of the memory or the number of processes, not the system's design.
@@ -21,30 +22,27 @@ _TROUBLE = re.compile(
 )
 
 
-def mounts(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-MOUNT", "mounts")
+def mounts(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every mount of the baseline is there, of the same device and type, with the same options."""
-    id, title = "HC-MOUNT", "mounts"
-    if not (now := boot.group("mount.")):
-        return unknown(id, title, "the evidence lists no mounts")
-    if baseline is None or not (before := baseline.group("mount.")):
-        return unknown(id, title, "needs a baseline that lists mounts")
+    now, before = both_listed(boot, baseline, "mount.", "mounts")
     found = lost(before, now, "mount.")
     for point in sorted(before.keys() & now.keys()):
         if _settled(before[point]) != _settled(now[point]):
             found.append(Difference(f"mount.{point}", before[point], now[point]))
-    return check_of(id, title, found, counted(len(now), "mount"), expected)
+    return found, counted(len(now), "mount")
 
 
 def _settled(mount: str) -> str:
     return ",".join(sorted(filter(None, _SIZES.sub("", mount).strip(",").split(","))))
 
 
-def file_systems(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-FS", "file systems")
+def file_systems(boot: Evidence, baseline: Evidence | None) -> Found:
     """No file system counted or logged an error, and none was mounted without the replay of its journal."""
-    id, title = "HC-FS", "file systems"
     mounted = boot.group("mount.")
     if not mounted and not boot.messages:
-        return unknown(id, title, "the evidence has neither mounts nor a log")
+        raise NoEvidenceError("the evidence has neither mounts nor a log")
     found = [Difference(f"mount.{point}", None, value) for point, value in mounted.items() if _NO_REPLAY.search(value)]
     counts = boot.group("filesystem.errors.")
     found += [Difference(f"filesystem.errors.{name}", "0", value) for name, value in counts.items() if value != "0"]
@@ -55,22 +53,19 @@ def file_systems(boot: Evidence, baseline: Evidence | None, expected: Sequence[s
         if _TROUBLE.search(text) and text not in known
     ]
     if not found and not mounted:
-        return unknown(id, title, "no error in the log; the evidence lists no mounts")
-    return check_of(id, title, found, f"{counted(len(counts), 'ext4 file system')} counted no error", expected)
+        raise NoEvidenceError("no error in the log; the evidence lists no mounts")
+    return found, f"{counted(len(counts), 'ext4 file system')} counted no error"
 
 
-def files(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+@check("HC-CONTENT", "files")
+def files(boot: Evidence, baseline: Evidence | None) -> Found:
     """No file of a mounted device is lost or empty: what a journal held and no check of a file system sees."""
-    id, title = "HC-CONTENT", "files"
-    if (now := _files(boot)) is None:
-        return unknown(id, title, "the evidence lists no files")
-    if baseline is None or (before := _files(baseline)) is None:
-        return unknown(id, title, "needs a baseline that lists files")
+    now, before = both(_files, boot, baseline, "lists no files", "that lists files")
     found = [Difference(f"file {name}", f"{before[name]} bytes", None) for name in sorted(before.keys() - now.keys())]
     for name in sorted(before.keys() & now.keys()):
         if now[name] == "0" and before[name] != "0":
             found.append(Difference(f"file {name}", f"{before[name]} bytes", "empty"))
-    return check_of(id, title, found, counted(len(now), "file"), expected)
+    return found, counted(len(now), "file")
 
 
 def _files(evidence: Evidence) -> Mapping[str, str] | None:
