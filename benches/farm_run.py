@@ -186,7 +186,6 @@ def _overhead(folder: Path, pairs: int) -> None:
     import firstlight
     from firstlight.experiment import boot_cache
     from firstlight.lab.host.progress import SilentProgress
-    from firstlight.lab.run.key import key_of_inputs
     from firstlight.lab.run.resolve import resolve
     from firstlight.recipe.options import RecordOptions
 
@@ -202,7 +201,7 @@ def _overhead(folder: Path, pairs: int) -> None:
             began = time.monotonic()
             boot_cache.make(options, inputs, SilentProgress())
             asking.append(time.monotonic() - began)
-            about = store.read("results", f"{key_of_inputs(inputs)}.json") or {}
+            about = store.read("results", f"{inputs.key}.json") or {}
             added.append(asking[-1] - float(about["boot_s"]))
     # The first boot of a worker is made twice.
     line("a boot asked of a worker, without the recording itself", spread(added[1:]), "below 0.5 s")

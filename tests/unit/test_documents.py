@@ -104,6 +104,14 @@ def test_links_lead_somewhere(document: Path) -> None:
         assert not anchor or anchor in anchors(goal), (target, anchor)
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_paths_of_the_source_exist(document: Path) -> None:
+    """Except those of a file that the text tells the reader to write: `NAME`, and the format of the example."""
+    named = re.findall(r"`((?:crates|src|tests|web|benches|make|collector|scenarios)/[\w./*-]+)`", document.read_text())
+    written = re.compile(r"NAME|/stopwatch\.rs")
+    assert [path for path in named if not any(ROOT.glob(path)) and not written.search(path)] == []
+
+
 RETIRED = re.findall(
     r"^\| ([a-z ]+) \|$", (ROOT / "docs/STYLE.md").read_text().partition("## Retired words")[2], re.MULTILINE
 )[1:]

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -66,7 +67,7 @@ class Farm:
     def ask(self, store: Store | None = None, *, trusting: bool = False) -> Path:
         """Ask for the boot; returns where it came."""
         output = self.bundle.with_name("asked.boot")
-        inputs: Any = self.key
+        inputs: Any = SimpleNamespace(key=self.key)
         with asked_of(store or self.store, self.notes.append, trusting=trusting):
             boot_cache.make(RecordOptions(output), inputs, SilentProgress())
         return output
@@ -111,7 +112,6 @@ def farm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Farm:
 
     monkeypatch.setattr(requests, "submit", submit)
     monkeypatch.setattr(requests, "record", record)
-    monkeypatch.setattr(requests, "key_of_inputs", lambda inputs: inputs)
     monkeypatch.setattr(requests, "_LOOK_S", 0.0)
     monkeypatch.setattr(made.store.place, "poll_s", 0.01)
     return made
@@ -255,7 +255,7 @@ def test_boots_that_counted_are_withdrawn_with_their_worker(farm: Farm) -> None:
     farm.put_result()
     asking = Requests(farm.store, farm.notes.append, trusting=False)
     output = farm.bundle.with_name("counted.boot")
-    inputs: Any = farm.key
+    inputs: Any = SimpleNamespace(key=farm.key)
     asking(RecordOptions(output), inputs, SilentProgress())
     assert output.is_dir()
     asking._exclude("honest", "f" * 64, "its memory is broken")

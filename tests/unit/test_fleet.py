@@ -21,8 +21,8 @@ from firstlight.cli.main import run
 from firstlight.errors import FirstlightError, UsageError
 from firstlight.fleet.conditions import matching, read_conditions, where
 from firstlight.fleet.files import read_boots, read_spans
-from firstlight.fleet.identities import masked
 from firstlight.fleet.layout import open_fleet
+from firstlight.fleet.masking import masked
 from invented_fleet import Group, make_fleet
 
 LOG = """\

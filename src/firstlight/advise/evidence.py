@@ -44,8 +44,8 @@ def see(observed: Observed, item: Evidence, but: Sequence[Stretch] = ()) -> Seen
         return None
     text, held = found
     if item.least is not None or item.share is not None:
-        counted = replace(held, contexts=without(held.contexts, but)) if but else held
-        ns = price(observed, counted).ns
+        remaining = replace(held, contexts=without(held.contexts, but)) if but else held
+        ns = price(observed, remaining).ns
         if item.least is not None and ns < item.least:
             return None
         if item.share is not None and 100 * ns < item.share * observed.whole_ns:

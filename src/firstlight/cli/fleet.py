@@ -206,7 +206,7 @@ def show(
         from firstlight.render.terminal.report import print_report
 
         print_report(answer_report(found, shown_limit(limit)))
-    if strict and "slower" in found.rows["verdict"].to_list():
+    if strict and found.became_slower:
         raise typer.Exit(_SLOWER)
 
 

@@ -22,7 +22,6 @@ from firstlight.bundle.open import read_manifest
 from firstlight.cache import cache_dir, digest_of, file_digest
 from firstlight.errors import BundleError, FirstlightError, LabError, UnhealthyBootError
 from firstlight.lab.host.progress import Progress
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.record import record
 from firstlight.lab.run.resolve import Inputs
 from firstlight.recipe.options import RecordOptions
@@ -126,7 +125,7 @@ def obtain(options: RecordOptions, inputs: Inputs, progress: Progress, output: P
         again is not kept.
     :raises LabError: when it cannot be booted.
     """
-    key = key_of_inputs(inputs)
+    key = inputs.key
     kept = place(key)
     booted = not is_cached(key)
     if booted:

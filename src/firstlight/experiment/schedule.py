@@ -23,7 +23,6 @@ from firstlight.experiment.store import PLAN, STATE, CellState, State, Store
 from firstlight.lab.board.board import Arm, Board, check_arm
 from firstlight.lab.board.open import open_board
 from firstlight.lab.host.progress import Progress, SilentProgress
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.recipe.isa import architectures
 from firstlight.recipe.options import RecordOptions
@@ -132,7 +131,7 @@ def prepare_plan(
                 else:
                     chosen = options_for(plan, cell, folder, bundle, progress)
                     inputs = resolve(chosen, progress, dry_run=dry_run)
-                    key = key_of_inputs(inputs)
+                    key = inputs.key
         except NotCachedError:
             chosen, inputs, key = RecordOptions(output=bundle, append=cell.change.append), None, ""
         except FirstlightError as error:

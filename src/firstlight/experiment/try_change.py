@@ -14,7 +14,6 @@ from firstlight.bundle.writer import check_destination
 from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.experiment import boot_cache
 from firstlight.lab.host.progress import Progress, SilentProgress
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.recipe.options import RecordOptions
@@ -72,13 +71,13 @@ def attempt(
         # Beside the boot: everything that the baseline was made of is read once more.
         looking = pool.submit(resolve, former)
         inputs = resolve(options, progress)
-        if key_of_inputs(inputs) == key_of_boot(manifest):
+        if inputs.key == key_of_boot(manifest):
             hint = "it would be the very same boot again"
             raise FirstlightError("this changes no input of the boot", where=str(against), hint=hint)
         changed, changed_booted = boot_cache.obtain(options, inputs, progress, output)
         now = looking.result()
     baseline, baseline_booted = against, False
-    if key_of_inputs(now) != key_of_boot(manifest):
+    if now.key != key_of_boot(manifest):
         names = ", ".join(f"`{name}`" for name in _changed(manifest, now)) or "the recipe"
         progress.note(f"{names} is not what `{against}` was recorded with: the baseline is booted again")
         baseline, baseline_booted = boot_cache.obtain(former, now, progress)

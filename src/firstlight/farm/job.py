@@ -85,8 +85,8 @@ class Job(StrictModel):
 def submit(options: RecordOptions, key: str, resolved: Inputs, store: Store) -> Job:
     """Upload a job and its inputs to a store.
 
-        :param key: of the boot.
-        :param resolved: the inputs on this machine.
+    :param key: of the boot.
+    :param resolved: the inputs on this machine.
     :raises UsageError: for choices that a worker cannot use.
     """
     default = RecordOptions(options.output)

@@ -29,7 +29,6 @@ from firstlight.farm.status import live_workers
 from firstlight.farm.store import Store
 from firstlight.farm.worker import MOST_ATTEMPTS
 from firstlight.lab.host.progress import Progress, SilentProgress, Snapshot
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.record import record
 from firstlight.lab.run.resolve import Inputs
 from firstlight.recipe.options import RecordOptions
@@ -70,7 +69,7 @@ class Requests:
         :raises UnhealthyBootError: when the guest failed to boot; the bundle is written.
         :raises LabError: when no worker can make it.
         """
-        asked = _Asked(options, inputs, key_of_inputs(inputs))
+        asked = _Asked(options, inputs, inputs.key)
         with tempfile.TemporaryDirectory(prefix=".firstlight-", dir=options.output.parent) as folder:
             boot_cache.copy(self._fetched(asked, progress, Path(folder)), options.output, replacing=True)
         boot_cache.require_success(options.output)

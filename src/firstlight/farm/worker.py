@@ -23,7 +23,6 @@ from firstlight.farm.results import packed_name
 from firstlight.farm.store import Store
 from firstlight.lab.host.process import ended_with_us, interruptible
 from firstlight.lab.host.progress import Progress, SilentProgress
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.record import record
 from firstlight.lab.run.resolve import resolve
 
@@ -190,7 +189,7 @@ def _boot(store: Store, job: Job, output: Path) -> tuple[str | None, float]:
     options = options_of(job, output, store)
     began = time.monotonic()
     resolved = resolve(options)
-    reason = unequal(job, key_of_inputs(resolved), resolved)
+    reason = unequal(job, resolved.key, resolved)
     if reason is not None:
         return reason, 0.0
     try:

@@ -14,9 +14,9 @@ from firstlight.bundle.manifest import Concern, Manifest
 from firstlight.bundle.phase_bounds import unsure_ns
 from firstlight.bundle.reliability import unreliable_text
 from firstlight.errors import BundleError
+from firstlight.fleet.boot_digests import manifest_digest
 from firstlight.fleet.columns import BOUND, CAUSE, LOOKED_FOR, PROCESS, SPANS
-from firstlight.fleet.contents import manifest_digest
-from firstlight.fleet.identities import IDENTIFYING_FACTS, mask_column, masked, names_said, names_within, without
+from firstlight.fleet.masking import IDENTIFYING_FACTS, mask_column, masked, names_said, names_within, without
 from firstlight.schema.spans import SpanKind
 
 #: The facts that become attributes, in order of preference; none of them names a machine.
@@ -72,7 +72,7 @@ def boot_rows(
     :param attributes: what is said of the boot besides; it counts before what its facts say.
     :param keeps_identities: leave names as they are.
     :param finds_causes: look for the causes of the catalogue.
-    :param digest: :func:`firstlight.fleet.contents.manifest_digest` of the bundle, where it is known.
+    :param digest: :func:`firstlight.fleet.boot_digests.manifest_digest` of the bundle, where it is known.
     :raises BundleError: when a table is damaged, or nothing shows how long the boot took.
     """
     length_ns = window(boot).length_ns
@@ -105,7 +105,7 @@ def boot_row(
 ) -> dict[str, Any]:
     """The row of a boot.
 
-    :param digest: :func:`firstlight.fleet.contents.manifest_digest` of its bundle.
+    :param digest: :func:`firstlight.fleet.boot_digests.manifest_digest` of its bundle.
     :param facts: those of :data:`FACT_NAMES` that it has.
     :param names: what names its machine; with none, all is stored as it is.
     """

@@ -20,6 +20,7 @@ from firstlight.bundle.older import RENAMED_IN
 from firstlight.bundle.open import read_manifest
 from firstlight.bundle.tables import SCHEMAS
 from firstlight.errors import FirstlightError
+from firstlight.fleet.boot_digests import manifest_digest
 from firstlight.fleet.boot_rows import (
     FACT_NAMES,
     boot_row,
@@ -30,8 +31,7 @@ from firstlight.fleet.boot_rows import (
     parts_of_spans,
 )
 from firstlight.fleet.columns import SPANS
-from firstlight.fleet.contents import manifest_digest
-from firstlight.fleet.identities import SAYS, mask_column, names_said, names_within
+from firstlight.fleet.masking import SAYS, mask_column, names_said, names_within
 from firstlight.schema.spans import SpanKind
 
 _COLUMNS = {
@@ -65,7 +65,7 @@ def bulk_rows(
     """The rows of those bundles that are ordinary: the same that each gives by itself.
 
     :param attributes: as for :func:`firstlight.fleet.boot_rows.boot_rows`.
-    :param digests: :func:`firstlight.fleet.contents.manifest_digest` of the bundles, where they are known.
+    :param digests: :func:`firstlight.fleet.boot_digests.manifest_digest` of the bundles, where they are known.
     """
     digests = digests or {}
     nothing = BulkRows([], pl.DataFrame(schema=SPANS), list(bundles))

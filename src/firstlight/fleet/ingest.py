@@ -17,13 +17,13 @@ import polars as pl
 from firstlight.atomic import atomic_write
 from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError, UsageError
+from firstlight.fleet.boot_digests import content_digest, manifest_digest
 from firstlight.fleet.boot_rows import boot_rows
 from firstlight.fleet.bulk import bulk_rows
 from firstlight.fleet.columns import BOOTS, SPANS
-from firstlight.fleet.contents import content_digest, manifest_digest
 from firstlight.fleet.files import read_boots, remove, write_boots, write_spans
-from firstlight.fleet.identities import masked
 from firstlight.fleet.layout import ATTRIBUTE, QUARANTINE, Fleet, Listing
+from firstlight.fleet.masking import masked
 
 #: So many boots are committed at once: an end in between loses no more.
 BATCH = 2000

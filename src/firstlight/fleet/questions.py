@@ -64,6 +64,11 @@ class Answer:
     new: str | None = None
     """Of `regressed`: the two values that are compared."""
 
+    @property
+    def became_slower(self) -> bool:
+        """Whether `regressed` found a part that certainly became slower."""
+        return self.question is Question.REGRESSED and regressed.Verdict.SLOWER in self.rows["verdict"].to_list()
+
 
 @dataclass(frozen=True)
 class Asked:

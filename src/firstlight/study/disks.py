@@ -13,7 +13,6 @@ from firstlight.errors import LabError
 from firstlight.lab.guest.report import Report, read_report
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.qemu.command_line import RunFiles, check_memory, quote_value
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.record import run_exact
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.recipe.options import RecordOptions
@@ -83,7 +82,7 @@ def prepare(
     options = replace(options, profile=False)
     inputs = resolve(options, progress)
     about = (f"{disk.name} {disk.size} {disk.key}" for disk in wanted)
-    digest = digest_of(_VERSION, *(["crash"] if crash else []), key_of_inputs(inputs), *about)
+    digest = digest_of(_VERSION, *(["crash"] if crash else []), inputs.key, *about)
     if fresh:
         shutil.rmtree(place(_KIND, digest), ignore_errors=True)
     folder = entry(_KIND, digest, lambda folder: _make(folder, inputs, wanted, progress, crash=crash))

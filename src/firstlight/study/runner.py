@@ -18,7 +18,6 @@ from firstlight.experiment.runner import OneOfMany, RunProgress, boots_at_once
 from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.images import find_image
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.options import RecordOptions
 from firstlight.study.outcome import MissingArm
@@ -234,7 +233,7 @@ class _Session:
         progress = OneOfMany(name, self._lab.progress, self._stop)
         options = replace(options, output=bundle, memory=options.memory or self._lab.extent.memory)
         inputs = resolve(options, progress)
-        key = key_of_inputs(inputs)
+        key = inputs.key
         with self._guard:
             lock = self._keys.setdefault(key, threading.Lock())
         with lock:

@@ -1,6 +1,6 @@
 //! What must hold in every recording, and the figures that show it.
 //!
-//! Each of these can fail: `tests/invariants.rs` plants the fault that each one is there to report.
+//! Each of these can fail: `tests/tables/invariants.rs` plants the fault that each one is there to report.
 
 mod slices;
 mod tasks;

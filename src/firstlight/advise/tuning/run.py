@@ -23,7 +23,6 @@ from firstlight.experiment import boot_cache
 from firstlight.experiment.kernel_build import state_of_tree
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.kernel.tree import KernelTree
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.recipe.command import repeat_command
 from firstlight.recipe.isa import DEFAULT
@@ -70,7 +69,7 @@ def tune(
     progress.step("booting the baseline")
     options = replace(options, profile=True)
     inputs = resolve(options, progress)
-    key = key_of_inputs(inputs)
+    key = inputs.key
     baseline, _ = boot_cache.obtain(options, inputs, progress)
     boot = open(baseline)
     before = goal_time(boot, request.goal)

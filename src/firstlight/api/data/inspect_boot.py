@@ -56,15 +56,6 @@ Heading = TypedDict(
 """What stands above every table: the boot, its clock, the two instants, and how complete the evidence is."""
 
 
-class DoubtfulCalls(TypedDict):
-    """Calls that were followed by inference."""
-
-    doubtful: int
-    calls: int
-    kinds: NotRequired[dict[str, int]]
-    share: float | None
-
-
 class ShowData(TypedDict):
     """`firstlight show`."""
 

@@ -23,7 +23,6 @@ from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.experiment import boot_cache
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.qemu.command_line import kernel_command_line
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.isa import DEFAULT, architectures
@@ -61,7 +60,7 @@ def make_band(bundle: Path, progress: Progress | None = None, *, trust: bool = F
         raise UnhealthyBootError("this boot failed: nothing can be learned from changing it", where=where)
     former = options_from_manifest(manifest, bundle, where, trust=trust)
     key = key_of_boot(manifest)
-    if key_of_inputs(resolve(former, progress)) != key:
+    if resolve(former, progress).key != key:
         message = "its inputs are not what it was recorded with: other boots would differ by more than noise"
         raise FirstlightError(message, where=where, hint="record it again")
     changes, skipped = nuisances(former, manifest)

@@ -22,7 +22,6 @@ from firstlight.experiment.scaling.costs import CostSeries, parts_of
 from firstlight.experiment.scaling.plan import ScalePlan, arm_name, experiment_of, parse_scale_plan
 from firstlight.experiment.schedule import Prepared, prepare_plan
 from firstlight.lab.host.progress import Progress
-from firstlight.lab.run.key import key_of_inputs
 from firstlight.lab.run.resolve import resolve
 from firstlight.stats.scaling.crossover import Bracket, bisect
 
@@ -110,7 +109,7 @@ def _boot_once(prepared: Prepare, name: str, size: int, progress: Progress) -> P
     cell = next(cell for cell in cells_of(experiment) if cell.name == arm_name(plan, name, size))
     options = options_for(experiment, cell, prepared.file.absolute().parent, Path("a.boot"), progress)
     inputs = resolve(options, progress)
-    if not boot_cache.is_cached(key_of_inputs(inputs)):
+    if not boot_cache.is_cached(inputs.key):
         progress.note(f"booting {cell.name}")
     try:
         return boot_cache.obtain(options, inputs, progress)[0]

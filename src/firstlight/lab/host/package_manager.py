@@ -34,8 +34,8 @@ class PackageManager:
 
         :param packages: names of Debian packages.
 
-        >>> manager_named("dnf").command(["busybox-static", "zstd"]).removeprefix("sudo ")
-        'dnf install -y busybox zstd'
+        >>> PackageManager("apk", "apk add", ("alpine",)).command(["zstd", "cpio"]).removeprefix("sudo ")
+        'apk add cpio zstd'
         """
         own = sorted({name for package in packages for name in self._own(package)})
         if not own:
@@ -60,17 +60,6 @@ _MANAGERS = (
     PackageManager("apk", "apk add", ("alpine",), {"mmdebstrap": None}),
     PackageManager("nix-shell", "nix-shell -p", ("nixos",), {"busybox-static": "pkgsStatic.busybox"}, as_root=False),
 )
-
-
-def manager_named(program: str) -> PackageManager:
-    """The package manager of a program.
-
-    :raises StopIteration: when there is none of this name.
-
-    >>> manager_named("apk").install
-    'apk add'
-    """
-    return next(manager for manager in _MANAGERS if manager.program == program)
 
 
 def package_manager() -> PackageManager | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from firstlight.assets import asset_path
+from firstlight.bundle.manifest import KEY_VERSION
 from firstlight.cache import file_digest
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.host.progress import Progress, SilentProgress
@@ -35,6 +36,7 @@ from firstlight.lab.run.symbols import kernel_symbols, known_symbols
 from firstlight.lab.run.validate_options import check_choices, guest_memory, without_missing_profile
 from firstlight.lab.storage.model import find_model
 from firstlight.recipe.isa import DEFAULT, Architecture
+from firstlight.recipe.key import key_of
 from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.recipe import Files, LoadedMemory, PersistentMemory, Recipe
 
@@ -49,6 +51,11 @@ class Inputs:
     plugin: Path | None = None
     symbols: Path | None = None
     digests: dict[str, str | None] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The digest of everything that decides the boot, before it is recorded."""
+        return key_of(self.recipe, self.digests, KEY_VERSION)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ DATA = "firstlight-data"
 COLUMNS = "firstlight-columns"
 LATER = "firstlight-later"
 SLICES = "firstlight-slices"
-#: The elements of the built page that take data, in the order of the file.
-ELEMENTS = (DATA, COLUMNS, LATER, SLICES)
 
 #: What the page of a boot needs before its first picture; it reads everything else after it.
 FIRST = frozenset(

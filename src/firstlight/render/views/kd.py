@@ -8,9 +8,8 @@ from typing import Any
 from firstlight.errors import UsageError
 from firstlight.escape import printable
 
-#: What kd shows without options, and with `-l`.
+#: What kd shows without options.
 DEFAULT_COLUMNS = "Fctal"
-LONG_COLUMNS = "Fctalsmn"
 
 # Identifier: title, width, whether the title's side is the value's (left), and the columns of the table it is made of.
 _COLUMNS: dict[str, tuple[str, int, bool, tuple[str, ...]]] = {

@@ -9,8 +9,8 @@ import pytest
 
 import firstlight
 from firstlight.fleet.files import read_boots, read_spans
-from firstlight.fleet.identities import masked, names_said
 from firstlight.fleet.layout import open_fleet
+from firstlight.fleet.masking import masked, names_said
 
 #: Lines that say what a machine, a device or a person is called, and that name.
 SAID = {
