@@ -13,16 +13,13 @@ import pytest
 import firstlight
 from equal_boots import assert_equal, assert_undisturbed
 from firstlight.api import Boot
-from firstlight.bundle.processes_missing import processes_missing
 from firstlight.errors import LabError
 from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.recipe.isa import architecture_of
 from firstlight.recipe.options import RecordOptions
+from other_guests import SCRIPT, assert_all_hold, assert_as_long, assert_profile_is_sound, assert_ran_script, boots_of
 
-pytestmark = [
-    pytest.mark.boot,
-    pytest.mark.skipif(shutil.which("qemu-system-aarch64") is None, reason="QEMU for arm64 is not installed"),
-]
+pytestmark = boots_of("arm64")
 
 BASE = 0x40_0000
 WRITE, REBOOT = 64, 142
@@ -106,28 +103,18 @@ def test_a_profile_changes_nothing_and_is_equal_each_time(tmp_path: Path) -> Non
     one, other = tmp_path / "a.boot", tmp_path / "b.boot"
     assert_equal(one, other)
     assert_undisturbed(one, tmp_path / "plain.boot")
-    assert plain.manifest.totals.virtual_ns is not None
-    assert first.manifest.totals.virtual_ns is not None
     # The guest's own clock has a period of 16 ns.
-    assert abs(plain.manifest.totals.virtual_ns - first.manifest.totals.virtual_ns) <= 16
+    assert_as_long(first, plain, 16)
 
 
 def test_the_profile_is_sound_and_complete(tmp_path: Path) -> None:
     boot = firstlight.record_with(RecordOptions(tmp_path / "a.boot", arch="arm64"))
-    invariants = boot.manifest.invariants
-    assert {name for name, invariant in invariants.items() if not invariant.holds} == set()
+    marks, invariants = assert_profile_is_sound(boot), boot.manifest.invariants
     assert invariants["returns_matched"].value == 0
     assert invariants["frames_returned"].value == 0
     assert invariants["entries_counted"].value == 0
     assert invariants["registers_confirmed"].value == 0
-    marks = boot.marks()["mark"].to_list()
-    levels = "early pure core postcore arch subsys fs rootfs device late".split()
-    assert [mark.removeprefix("initcall_") for mark in marks if mark.startswith("initcall_")] == levels
     assert marks[:3] == ["power_on", "kernel_entry", "kernel_start"]
-    assert marks[-3:] == ["user_start", "guest_start", "ready"]
-
-
-SCRIPT = "echo hello > /tmp/words; cat /tmp/words; stat /tmp/no/such; (exit 3); sh -c 'exit 7'; true"
 
 
 @pytest.fixture(scope="module")
@@ -137,20 +124,9 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Boot:
 
 
 def test_processes_and_their_system_calls_are_those_of_the_script(script: Boot) -> None:
-    assert processes_missing(script.manifest) is None
-    assert {name for name, invariant in script.manifest.invariants.items() if not invariant.holds} == set()
-    processes = script.processes()
-    (parent,) = processes.filter(pl.col("arguments") == "cat /tmp/words")["parent"]
-    children = processes.filter(pl.col("parent") == parent)
-    assert children["name"].to_list() == ["cat", "stat", "sh", "sh"]
-    assert [status >> 8 for status in children["status"].to_list()] == [0, 1, 3, 7]
-    calls = script.system_calls().filter(pl.col("pid") == children["pid"][0])
-    (opened,) = calls.filter(pl.col("path") == "/tmp/words", pl.col("name") == "openat")["result"]
+    calls = assert_ran_script(script)
     copied = calls.filter(pl.col("name").is_in(["read", "sendfile"]), pl.col("argument_0") != 0)["result"]
-    assert opened >= 3
     assert len("hello\n") in copied.to_list()
-    failed = script.system_calls().filter(pl.col("path") == "/tmp/no/such")
-    assert set(failed["result"]) == {-2}
 
 
 def test_all_of_user_mode_is_placed_in_files(script: Boot) -> None:
@@ -218,7 +194,7 @@ def test_a_root_file_system_in_memory_is_mounted_and_equal_each_time(root: Path,
     console = (tmp_path / "a.boot/raw/console.log").read_text(errors="replace")
     assert "/dev/pmem0 / ext4 rw" in console
     assert hashlib.md5((root / "bin/busybox").read_bytes()).hexdigest() in console
-    assert {name for name, invariant in first.manifest.invariants.items() if not invariant.holds} == set()
+    assert_all_hold(first)
     assert "/bin/sh /sbin/init" in first.processes()["arguments"].to_list()
     modules = first.functions().filter(pl.col("module").is_not_null())
     assert {"of_pmem", "nd_pmem", "libnvdimm"} <= set(modules["module"])

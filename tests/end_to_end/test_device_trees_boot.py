@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import polars as pl
@@ -11,24 +10,15 @@ import pytest
 import firstlight
 from device_trees import cells, flatten
 from equal_boots import assert_equal, assert_undisturbed
-from firstlight.assets import asset_path
-from firstlight.errors import LabError, UsageError
+from firstlight.errors import UsageError
 from firstlight.lab.kernel.device_tree import Node, read_tree
 from firstlight.lab.qemu.device_tree import own_tree
 from firstlight.lab.qemu.emulator import find_qemu
 from firstlight.recipe.isa import architecture_of
 from firstlight.recipe.options import RecordOptions
+from other_guests import lacking
 
 pytestmark = pytest.mark.boot
-
-
-def is_missing(architecture: str) -> bool:
-    """Whether this machine cannot boot guests of an architecture."""
-    known = architecture_of(architecture)
-    try:
-        return shutil.which(known.qemu_binary) is None or not asset_path(known.helper_asset).is_file()
-    except LabError:
-        return True
 
 
 def machine_tree(architecture: str) -> Node:
@@ -39,8 +29,8 @@ def machine_tree(architecture: str) -> Node:
 
 @pytest.mark.parametrize("architecture", ["aarch64", "riscv64", "arm"])
 def test_the_kernel_runs_by_the_given_tree_and_equally_each_time(tmp_path: Path, architecture: str) -> None:
-    if is_missing(architecture):
-        pytest.skip(f"QEMU or the helper for {architecture} is missing")
+    if (why := lacking(architecture)) is not None:
+        pytest.skip(why)
     known = architecture_of(architecture)
     root = machine_tree(architecture)
     root.properties["model"] = b"Acme Gadget\0"
@@ -63,7 +53,7 @@ def test_the_kernel_runs_by_the_given_tree_and_equally_each_time(tmp_path: Path,
     assert f"--dtb {dtb}" in first.manifest.reproduce
 
 
-@pytest.mark.skipif(is_missing("aarch64"), reason="QEMU for arm64 is missing")
+@pytest.mark.skipif(lacking("aarch64") is not None, reason="QEMU for arm64 is missing")
 def test_a_tree_without_the_console_is_not_booted(tmp_path: Path) -> None:
     root = machine_tree("aarch64")
     del root.children["pl011@9000000"]
@@ -74,7 +64,7 @@ def test_a_tree_without_the_console_is_not_booted(tmp_path: Path) -> None:
     assert not (tmp_path / "a.boot").exists()
 
 
-@pytest.mark.skipif(is_missing("aarch64"), reason="QEMU for arm64 is missing")
+@pytest.mark.skipif(lacking("aarch64") is not None, reason="QEMU for arm64 is missing")
 def test_devices_are_deferred_for_their_suppliers_and_that_is_seen_from_outside(tmp_path: Path) -> None:
     root = machine_tree("aarch64")
     # The driver of this supplier comes later, and nothing drives that one.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 from pathlib import Path
 
@@ -11,10 +10,10 @@ import pytest
 import firstlight
 from busy_host import host_under_load
 from equal_boots import assert_equal
-from firstlight.assets import asset_path
 from firstlight.errors import LabError
-from firstlight.recipe.isa import Architecture, architecture_named
+from firstlight.recipe.isa import chosen_architecture
 from firstlight.recipe.options import RecordOptions
+from other_guests import lacking
 
 #: By the distribution's name of the architecture: the machine's name in the guest, and what its console shows.
 GUESTS = {
@@ -43,27 +42,13 @@ HEADS = {
 }
 
 
-def needs(name: str) -> Architecture:
-    """Skip the test when this host cannot boot guests of the architecture.
-
-    :returns: their architecture.
-    """
-    architecture = architecture_named(name)
-    assert architecture is not None
-    if shutil.which(architecture.qemu_binary) is None:
-        pytest.skip(f"QEMU for {name} is not installed")
-    try:
-        asset_path(architecture.helper_asset)
-    except LabError:
-        pytest.skip(f"the helper of guests on {name} is not built")
-    return architecture
-
-
 @pytest.mark.boot
 @pytest.mark.parametrize("name", GUESTS)
 def test_the_minimal_guest_is_equal_each_time(name: str, tmp_path: Path) -> None:
     # Where the plugin has no module for the guest, the profile is left out by itself.
-    profile = not needs(name).has_profile
+    if (why := lacking(name)) is not None:
+        pytest.skip(why)
+    profile = not chosen_architecture(name).has_profile
     # This kernel asks its real-time clock again and again for one second, which takes an eighth of the turns then.
     shift = 3 if name == "mips64el" else 0
     first = firstlight.record_with(RecordOptions(tmp_path / "a.boot", arch=name, profile=profile, shift=shift))

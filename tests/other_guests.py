@@ -1,0 +1,83 @@
+"""Guests of other architectures than the host's: what their tests need, and what holds for each of them."""
+
+from __future__ import annotations
+
+import shutil
+
+import polars as pl
+import pytest
+
+from firstlight.api import Boot
+from firstlight.assets import asset_path
+from firstlight.bundle.processes_missing import processes_missing
+from firstlight.errors import LabError
+from firstlight.recipe.isa import chosen_architecture
+
+#: A command of the guest: four processes that end with 0, 1, 3 and 7.
+SCRIPT = "echo hello > /tmp/words; cat /tmp/words; stat /tmp/no/such; (exit 3); sh -c 'exit 7'; true"
+
+
+def lacking(name: str) -> str | None:
+    """What this machine lacks to boot guests of an architecture, by either of its names; none where it can."""
+    architecture = chosen_architecture(name)
+    if shutil.which(architecture.qemu_binary) is None:
+        return f"QEMU for {name} is not installed"
+    try:
+        asset_path(architecture.helper_asset)
+    except LabError:
+        return f"the helper of guests on {name} is not built"
+    return None
+
+
+def boots_of(name: str) -> list[pytest.MarkDecorator]:
+    """The marks of tests that boot guests of an architecture."""
+    why = lacking(name)
+    return [pytest.mark.boot, pytest.mark.skipif(why is not None, reason=why or "")]
+
+
+def assert_all_hold(boot: Boot) -> None:
+    """Every invariant of the recording holds."""
+    assert {name for name, invariant in boot.manifest.invariants.items() if not invariant.holds} == set()
+
+
+def assert_as_long(boot: Boot, other: Boot, period_ns: int) -> None:
+    """Two boots took as long, up to the period of the clock that the guest reads."""
+    one, two = boot.manifest.totals.virtual_ns, other.manifest.totals.virtual_ns
+    assert one is not None
+    assert two is not None
+    assert abs(one - two) <= period_ns
+
+
+def assert_profile_is_sound(boot: Boot) -> list[str]:
+    """Every invariant holds, nearly each return has its call, and all levels of initcalls are there.
+
+    :returns: the marks, in the order of time.
+    """
+    assert_all_hold(boot)
+    matched = boot.manifest.invariants["returns_matched"].model_dump()
+    assert matched["value"] * 100_000 < matched["returns"]
+    marks = boot.marks()["mark"].to_list()
+    levels = "early pure core postcore arch subsys fs rootfs device late".split()
+    assert [mark.removeprefix("initcall_") for mark in marks if mark.startswith("initcall_")] == levels
+    assert marks[-3:] == ["user_start", "guest_start", "ready"]
+    return marks
+
+
+def assert_ran_script(boot: Boot) -> pl.DataFrame:
+    """The processes of a boot and their system calls are those of :data:`SCRIPT`.
+
+    :returns: the system calls of `cat`.
+    """
+    assert processes_missing(boot.manifest) is None
+    assert_all_hold(boot)
+    processes = boot.processes()
+    (parent,) = processes.filter(pl.col("arguments") == "cat /tmp/words")["parent"]
+    children = processes.filter(pl.col("parent") == parent)
+    assert children["name"].to_list() == ["cat", "stat", "sh", "sh"]
+    assert [status >> 8 for status in children["status"].to_list()] == [0, 1, 3, 7]
+    calls = boot.system_calls().filter(pl.col("pid") == children["pid"][0])
+    (opened,) = calls.filter(pl.col("path") == "/tmp/words", pl.col("name") == "openat")["result"]
+    assert opened >= 3
+    failed = boot.system_calls().filter(pl.col("path") == "/tmp/no/such")
+    assert set(failed["result"]) == {-2}
+    return calls
