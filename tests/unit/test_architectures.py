@@ -15,7 +15,7 @@ import pytest
 
 import firstlight
 from firstlight.analysis.ledger.entries import ledger
-from firstlight.assets import asset_path
+from firstlight.assets import ASSETS, asset_path
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.host.package_manager import install_hint
 from firstlight.lab.kernel import kernel as kernels
@@ -30,19 +30,27 @@ from firstlight.recipe.choices import Choices
 from firstlight.recipe.isa import architecture_of, architectures
 from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.recipe import Files, Recipe
+from reference.commands import read_commands
 
 SOURCE = Path(firstlight.__file__).parent
 #: What only one architecture has: its own name, its devices, its machines and processors, its forms of files.
-NAMES = re.compile(r"x86|amd64|ttyS\d|bzImage|HdrS|\bq35|i440fx|qemu64|EPYC|Skylake|Icelake|ld-linux", re.IGNORECASE)
+NAMES = re.compile(
+    r"x86|amd64|ttyS\d|bzImage|HdrS|\bq35|i440fx|qemu64|EPYC|Skylake|Icelake|ld-linux"
+    r"|aarch64|arm64|armhf|riscv64|ppc64|mips64|cortex-|ttyAMA|ttyS",
+    re.IGNORECASE,
+)
 #: Where such names may stand, and why.
 ALLOWED = {
     "recipe/isa": "the modules of the architectures",
     "lab/kernel/image_header.py": "the reader of one form of file, reached through `Architecture.kernel_format`",
     "lab/kernel/foreign_image.py": "the names of processors, of this one too, by their numbers in headers of files",
+    "lab/kernel/flat_image.py": "the readers of two forms of file",
+    "lab/kernel/elf_image.py": "the readers of two forms of file",
+    "assets.py": "the files that the build puts into the package, one for each helper",
     "lab/kernel/vmlinux.py": "the reader of an ELF file with a PVH entry, which only this architecture has",
     "lab/kernel/command_line/image.py": "the payload of the same form of file",
     "lab/kernel/kernel.py": "the hint for somebody who gives a directory",
-    "cli/record.py": "the help of `--kernel` names the form of file",
+    "cli/record.py": "the help of `--kernel` names the forms of files, that of `--arch` all architectures",
     "experiment/plan.py": "the default of a plan's `output`, a part of the format of plans",
 }
 
@@ -86,6 +94,14 @@ def test_only_the_modules_of_architectures_name_them() -> None:
         for line, name in names_in(path.read_text(encoding="utf-8"))
     }
     assert found == set()
+
+
+def test_every_architecture_is_in_the_help_and_has_its_helper_in_the_package() -> None:
+    record = next(each for each in read_commands().walk() if each.name == "firstlight record")
+    (text,) = (text for option, text in record.options if "--arch" in option)
+    for each in architectures().values():
+        assert each.distribution_name in text
+        assert each.helper_asset in ASSETS
 
 
 def test_every_exception_is_needed() -> None:

@@ -1,4 +1,4 @@
-//! Every reader.
+//! Every reader, by family. `crates/schema/vocabulary.toml` lists the readers; CONTRIBUTING.md says how to add one.
 
 use crate::about::Role;
 use crate::format::{Format, Head, Recognise};

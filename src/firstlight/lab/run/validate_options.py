@@ -13,7 +13,7 @@ from firstlight.lab.qemu.validation import validate_cpu, validate_options
 from firstlight.lab.rootfs.filesystems import find_format
 from firstlight.lab.storage.model import find_model, read_model
 from firstlight.quantities import parse_size
-from firstlight.recipe.isa import Architecture
+from firstlight.recipe.isa import Architecture, architectures
 from firstlight.recipe.options import RecordOptions
 
 _LARGEST_SHIFT = 10
@@ -112,7 +112,8 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
         hint = "take a root file system: `--rootfs`" if architecture.has_root_images else "use an initramfs: `--initrd`"
         raise UsageError(f"{guest} cannot be booted with `--root-as`", hint=hint)
     if options.dtb is not None and not architecture.has_device_tree:
-        hint = "leave it out, or boot another kernel: `--arch arm64`, `--arch riscv64` or `--arch armhf`"
+        trees = sorted(each.distribution_name for each in architectures().values() if each.has_device_tree)
+        hint = f"leave it out, or boot another kernel: `--arch {'`, `--arch '.join(trees)}`"
         raise UsageError(
             f"{guest} has no device tree to replace: its firmware describes the machine", hint=hint, where="--dtb"
         )
