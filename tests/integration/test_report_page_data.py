@@ -91,8 +91,12 @@ def test_one_small_child_without_callees_keeps_its_name() -> None:
 
 
 def test_idle_time_is_large_although_it_executes_nothing(tmp_path: Path) -> None:
-    page = fold(firstlight.open(make_bundle(tmp_path)).calls(), share=0.05)
-    assert "[idle]" in page.function
+    calls = firstlight.open(make_bundle(tmp_path)).calls()
+    idle = calls.row(by_predicate=pl.col("function") == "[idle]", named=True)
+    page = fold(calls, share=0.05)
+    at = page.function.index("[idle]")
+    assert page.kind[at] == idle["kind"]
+    assert page.self_instructions[at] == idle["self_instructions"] == 0
 
 
 def test_the_phases_of_a_folded_tree_hold_all_that_ran(tmp_path: Path) -> None:

@@ -80,7 +80,9 @@ def test_is_an_error_that_names_the_field(tmp_path: Path, change: dict[str, Any]
     ids=str,
 )
 def test_honest_manifests_open(tmp_path: Path, given: dict[str, Any], chosen: dict[str, Any]) -> None:
-    assert read_manifest(make_recorded(make_bundle(tmp_path, **given), **chosen)).chosen is not None
+    found = read_manifest(make_recorded(make_bundle(tmp_path, **given), **chosen)).chosen
+    as_given = {name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()}
+    assert {name: getattr(found, name) for name in chosen} == as_given
 
 
 def test_the_path_behind_the_command_may_be_any(tmp_path: Path) -> None:

@@ -74,9 +74,18 @@ def test_a_signature_of_a_result_is_none_of_a_job(plain: Store) -> None:
         read_job(Store(plain.place, trusting(None, ONE)), KEY)
 
 
-@pytest.mark.parametrize("signature", [7, {}, {"key": 7}, {"key": ONE.public}, {"key": ONE.public, "value": "?"}])
-def test_what_is_no_signature_is_refused(signature: object) -> None:
-    assert trusting(None, ONE).objection("job", {"signature": signature}) is not None
+@pytest.mark.parametrize(
+    ("signature", "reason"),
+    [
+        (7, "it is not signed"),
+        ({}, "its key is not trusted here"),
+        ({"key": 7}, "its key is not trusted here"),
+        ({"key": ONE.public}, "its signature is invalid"),
+        ({"key": ONE.public, "value": "?"}, "its signature is invalid"),
+    ],
+)
+def test_what_is_no_signature_is_refused(signature: object, reason: str) -> None:
+    assert trusting(None, ONE).objection("job", {"signature": signature}) == reason
 
 
 def test_an_unsigned_job_makes_room_for_a_signed_one(plain: Store) -> None:
