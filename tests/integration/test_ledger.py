@@ -93,6 +93,22 @@ def test_the_same_change_within_the_band_is_an_accident(tmp_path: Path) -> None:
     assert _ledger(difference, Tolerance(residual_ns=200_000)).total == Parts(accident_ns=200_000)
 
 
+def test_a_small_change_in_one_initcall_is_caused_where_initcalls_change_by_far_less(tmp_path: Path) -> None:
+    difference = _difference(tmp_path, seed=1, more=("initcalls_device", 200_000))
+    unlimited = _ledger(difference, Tolerance())
+    (owner,) = {unlimited.owners.initcalls[node] for node in unlimited.paths}
+    assert owner is not None
+
+    def total(usual_ns: int, own_ns: int, change: int = 200_000) -> Parts:
+        others = {Key(f"other{number}", kind=owner.kind): usual_ns for number in range(30)}
+        return _ledger(difference, Tolerance(residual_ns=change, initcalls={**others, owner: own_ns})).total
+
+    assert total(1_000, 1_000) == Parts(caused_ns=200_000)
+    assert total(1_000, 20_000) == Parts(accident_ns=200_000)
+    assert total(20_000, 1_000) == Parts(accident_ns=200_000)
+    assert total(20_000, 20_000, change=199_999) == Parts(caused_ns=200_000)
+
+
 @settings(deadline=None, max_examples=3)
 @given(seed=st.integers(2, 9))
 def test_the_splits_of_call_paths_add_up_to_twice_the_change_of_the_function(

@@ -115,7 +115,8 @@ class Band(FrozenModel):
         """How much changes by itself, as the causal ledger takes it."""
         paths = {Key(row.name, row.module, row.kind): row.path_ns for row in self.levels.get("functions", [])}
         idle_ns = 0 if self.idle_ns is None else self.idle_ns.width
-        return Tolerance(self.widths("functions"), paths, idle_ns, self.residual_ns)
+        initcalls = self.widths("initcalls")
+        return Tolerance(self.widths("functions"), paths, idle_ns, self.residual_ns, initcalls)
 
     def widths(self, level: str) -> dict[Key, int]:
         """How far each part of a level moved by itself, in nanoseconds; what is not there did not."""

@@ -15,6 +15,10 @@ from firstlight.comparison.exact.rows import Key
 from firstlight.comparison.exact.tree import TreeDifference
 from firstlight.schema.spans import CallKind
 
+#: An initcall changed for certain if it did by this many times what nearly all initcalls change by themselves.
+_CERTAIN = 10
+#: So large a share of the initcalls that change by themselves are nearly all.
+_NEARLY_ALL = 0.95
 #: What of an initcall level is in none.
 _NO_INITCALL = Key("[outside all initcalls]", kind="rest")
 
@@ -29,7 +33,9 @@ class Tolerance:
     """Each function's self on one call path."""
     idle_ns: int = 0
     residual_ns: int = 0
-    """The sizes of all changes beyond the above, together."""
+    """The sizes of all changes beyond those of functions and paths, together."""
+    initcalls: Mapping[Key, int] = field(default_factory=dict)
+    """Each initcall with its callees."""
     source: str | None = None
     """Where this comes from, in one sentence for users."""
 
@@ -64,8 +70,9 @@ def ledger_of(a: Boot, b: Boot, tree: TreeDifference, tolerance: Tolerance) -> L
 
     A path's change is an accident where it is within what the function changes by itself, on one path and on all of
     them together. What is beyond moved where a function did the same work altogether, where it is a part of a timer's
-    tick, and where idle time absorbs other work. All else is caused. Of the phases of one path, those that change in
-    opposite directions have moved work.
+    tick, and where idle time absorbs other work. All else is caused. Where that is no more than the residual, it is an
+    accident, too, except in an initcall that changed by far more than any does by itself. Of the phases of one path,
+    those that change in opposite directions have moved work.
 
     :raises AssertionError: when the sums do not hold: a fault of the program.
     """
@@ -74,7 +81,7 @@ def ledger_of(a: Boot, b: Boot, tree: TreeDifference, tolerance: Tolerance) -> L
     shift = a.manifest.clock.icount_shift or 0
     paths = _paths(nodes, owners, tolerance, shift)
     if sum(abs(parts.caused_ns) for parts in paths.values()) <= tolerance.residual_ns:
-        paths = {node: Parts(0, each.moved_ns, each.accident_ns + each.caused_ns) for node, each in paths.items()}
+        paths = _without_residual(paths, owners, tolerance)
     idle = {node for node, kind in enumerate(nodes["kind"].to_list()) if kind == CallKind.IDLE}
     busy = added(parts for node, parts in paths.items() if node not in idle)
     instructions = Parts(*(value >> shift for value in (busy.caused_ns, busy.moved_ns, busy.accident_ns)))
@@ -115,6 +122,29 @@ def _paths(nodes: pl.DataFrame, owners: Owners, tolerance: Tolerance, shift: int
             parts.update((node, Parts.of(part, changes[node])) for node in group)
     work = sum(each.caused_ns for each in parts.values())
     return dict(sorted({**parts, **_idle(idle, work, tolerance.idle_ns)}.items()))
+
+
+def _without_residual(paths: Mapping[int, Parts], owners: Owners, tolerance: Tolerance) -> dict[int, Parts]:
+    """Take what is caused for an accident, except in initcalls that changed by far more than any does by itself.
+
+    What changes by itself beyond the tolerance of functions is spread over the boot. A small cause is in one place.
+    """
+    caused: dict[Key | None, int] = {}
+    for node, parts in paths.items():
+        caused[owners.initcalls[node]] = caused.get(owners.initcalls[node], 0) + parts.caused_ns
+    widths = sorted(tolerance.initcalls.values())
+    usual_ns = widths[int(_NEARLY_ALL * (len(widths) - 1))] if widths else None
+    certain = {
+        key
+        for key, ns in caused.items()
+        if key is not None and usual_ns is not None
+        and abs(ns) > _CERTAIN * max(usual_ns, tolerance.initcalls.get(key, 0))
+    }  # fmt: skip
+    return {
+        node: parts if owners.initcalls[node] in certain
+        else Parts(0, parts.moved_ns, parts.accident_ns + parts.caused_ns)
+        for node, parts in paths.items()
+    }  # fmt: skip
 
 
 def _idle(idle: Mapping[int, int], work_ns: int, tolerance_ns: int) -> dict[int, Parts]:
