@@ -29,7 +29,7 @@ def atomic_write(out: Path, *, directory: bool = False, force: bool = False) -> 
     if target.is_dir():
         _check_replaceable(target, directory=directory, force=force)
     if through and directory:
-        raise FirstlightError("it is no directory", where=str(out), hint="name another")
+        raise FirstlightError("it is not a directory", where=str(out), hint="name another")
     made: Path | None = None
     try:
         made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=None if through else target.parent))

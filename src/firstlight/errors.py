@@ -73,7 +73,7 @@ class UsageError(FirstlightError):
 
 
 class BundleError(FirstlightError):
-    """A directory that is no bundle, a damaged one, or one of a newer schema."""
+    """A directory that is not a bundle, a damaged one, or one of a newer schema."""
 
 
 class LabError(FirstlightError):

@@ -257,7 +257,9 @@ def duration_ns(text: str, where: str) -> int:
     """
     match = _DURATION.fullmatch(text.strip())
     if match is None:
-        raise UsageError(f"`{text}` is no duration", where=where, hint="write a number and ns, us, ms or s: `-100ms`")
+        raise UsageError(
+            f"`{text}` is not a duration", where=where, hint="write a number and ns, us, ms or s: `-100ms`"
+        )
     sign, figure, unit = match.groups()
     whole, _, part = figure.partition(".")
     scaled = int(whole) * _DURATIONS[unit] + (int(part) * _DURATIONS[unit] // int("1" + "0" * len(part)) if part else 0)
@@ -282,7 +284,7 @@ def parse_size(text: str, *, option: str = "--memory") -> int:
             f"`{text}` is too much: a bare number is MiB, as for QEMU", where=option, hint=f"`{text}B` is bytes"
         )
     if size <= 0:
-        raise UsageError(f"`{text}` is no size", where=option, hint="write for example `512M` or `2G`")
+        raise UsageError(f"`{text}` is not a size", where=option, hint="write for example `512M` or `2G`")
     return size
 
 

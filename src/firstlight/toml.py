@@ -33,7 +33,7 @@ def duration_ns(value: object) -> object:
     unit = _UNITS[match[3]]
     scaled = int(whole + fraction) * unit
     if scaled % 10 ** len(fraction):
-        raise ValueError("it is no whole number of nanoseconds")
+        raise ValueError("it is not a whole number of nanoseconds")
     return scaled // 10 ** len(fraction)
 
 

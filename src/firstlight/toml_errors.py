@@ -64,7 +64,7 @@ def _words(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | No
         return f"`{loc[-1]}` is missing" + _within(loc[:-1]), None
     if problem["type"] == "string_pattern_mismatch" and (shown := problem.get("input")) is not None:
         fits = f"it has to fit `{problem['ctx']['pattern']}`"
-        return f"`{name}`: `{shown}` is no good name or figure here", fits
+        return f"`{name}`: `{shown}` is not a good name or figure here", fits
     if problem["type"] == "literal_error":
         choices = re.findall(r"'([^']*)'", str(problem.get("ctx", {}).get("expected", "")))
         return f"`{name}`: there is no `{problem['input']}`", _nearest(str(problem["input"]), choices)

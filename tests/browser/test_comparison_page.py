@@ -236,7 +236,7 @@ def test_moved_cost_is_named_and_its_caller_is_shown_on_demand(show: Show, arms:
 def test_equal_boots_are_called_equal(show: Show, tmp_path: Path) -> None:
     bundle = make_bundle(tmp_path)
     report = show(html=_page(bundle, bundle))
-    assert "Equal: every table of one boot is that of the other." in report.page.locator("header").inner_text()
+    assert "Equal: all tables of both boots are equal." in report.page.locator("header").inner_text()
     assert report.page.locator("section").count() == 0
 
 

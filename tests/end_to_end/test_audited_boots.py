@@ -64,7 +64,7 @@ def test_a_boot_that_says_something_else_is_not_compared(
     console = changed / "raw/console.log"
     console.write_bytes(console.read_bytes().replace(b"Linux version", b"Minix version"))
     assert run(["audit", str(changed)]) == 1
-    assert "the boots are not the same: the console differs" in capsys.readouterr().err
+    assert "the boots are not equal: the console differs" in capsys.readouterr().err
 
 
 def test_a_cell_of_the_matrix_is_measured_once(

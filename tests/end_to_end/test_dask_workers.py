@@ -53,7 +53,7 @@ def test_a_cluster_without_a_worker_is_named(scheduler: str, tmp_path: Path) -> 
         "code": "usage",
         "message": "the cluster has no worker",
         "where": scheduler,
-        "hint": "start workers with `dask worker`, or give `--workers N` where the cluster grows with its tasks",
+        "hint": "start workers with `dask worker`, or give `--workers N` if the cluster grows with its tasks",
         "exit_code": 2,
     }
 
@@ -87,9 +87,9 @@ def test_a_worker_for_each_thread_of_the_cluster_makes_the_boots_of_an_experimen
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--dask", "tcp://127.0.0.1:1"], "no scheduler of Dask answers: Connection refused"),
-        (["--dask", "lab1"], "this is no address of a scheduler"),
-        (["--dask", "tcp://lab1:port"], "this is no address of a scheduler"),
+        (["--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers: Connection refused"),
+        (["--dask", "lab1"], "this is not an address of a scheduler"),
+        (["--dask", "tcp://lab1:port"], "this is not an address of a scheduler"),
         (["--dask", "tcp://127.0.0.1:1", "--name", "me"], "`--name` names one worker"),
         (["--workers", "2"], "`--workers` needs `--dask`"),
     ],

@@ -72,7 +72,7 @@ def test_a_killed_experiment_goes_on_where_it_stopped(tmp_path: Path, capsys: py
     before = manifest.stat()
     assert run(["experiment", "run", str(plan), "--json"]) == 0
     said = capsys.readouterr()
-    assert "1 of 2 boots are there already" in said.err
+    assert "1 of 2 boots already exist" in said.err
     cells = data_of_answer(said.out)["cells"]
     assert [cell["counted"] for cell in cells] == [1, 1]
     after = manifest.stat()
@@ -116,7 +116,7 @@ def test_a_regression_beyond_the_limit_has_an_exit_code_of_its_own(
     assert run([*words, "--limit", "0.1%"]) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "is exceeded: a regression." in said
-    assert "B the change (in the cache alone; `-o NAME.boot` keeps it)" in said
+    assert "B the change (only in the cache; `-o NAME.boot` keeps it)" in said
     assert run([*words, "--limit", "1s"]) == 0
 
 

@@ -198,7 +198,7 @@ BAD_INPUT: dict[str, tuple[Callable[[Path], list[str]], int, str]] = {
     "missing initramfs": (lambda there: ["--initrd", str(there / "none")], 2, "initramfs"),
     "no initramfs": (lambda there: ["--initrd", str(text_file(there))], 1, "initramfs"),
     "little memory": (lambda there: ["--memory", "40M"], 1, "too small"),
-    "bad memory": (lambda there: ["--memory", "lots"], 2, "`lots` is no size"),
+    "bad memory": (lambda there: ["--memory", "lots"], 2, "`lots` is not a size"),
     "unknown machine": (lambda there: ["--machine", "pc-q35-99.9"], 2, "pc-q35-99.9"),
     "missing file of an option": (lambda there: ["--qemu-option=-bios", f"--qemu-option={there}/none"], 2, "none"),
     "machine without version": (lambda there: ["--machine", "q35"], 2, "breaks exactness"),
@@ -212,7 +212,11 @@ BAD_INPUT: dict[str, tuple[Callable[[Path], list[str]], int, str]] = {
         1,
         "`nd_pmem`",
     ),
-    "initramfs and a root that the kernel mounts": (lambda there: ["--initrd", "a", "--root-as", "ext4"], 2, "exclude"),
+    "initramfs and a root that the kernel mounts": (
+        lambda there: ["--initrd", "a", "--root-as", "ext4"],
+        2,
+        "cannot be combined",
+    ),
     "bad pattern": (lambda there: ["--ready", "("], 2, "regular expression"),
 }
 
@@ -255,7 +259,7 @@ def test_a_file_that_an_option_names_is_an_input_that_verify_knows(tmp_path: Pat
     (tmp_path / "table").write_text("two")
     result = firstlight_command("verify", str(tmp_path / "a.boot"), cwd=Path("/"))
     assert result.returncode == 1
-    assert "not booted, an input is not the recorded one" in result.stdout
+    assert "not booted, an input differs from the recorded one" in result.stdout
     assert f"option:-fw_cfg name=opt/a,file={tmp_path}/table: " in result.stdout
 
 

@@ -43,7 +43,7 @@ def test_a_skeleton_replaces_nothing_and_needs_a_name_that_a_package_can_have(tm
     write_skeleton("mine", tmp_path / "mine")
     with pytest.raises(FirstlightError, match="the directory has files already"):
         write_skeleton("mine", tmp_path / "mine")
-    with pytest.raises(FirstlightError, match="no name of a study"):
+    with pytest.raises(FirstlightError, match="not a name of a study"):
         write_skeleton("My Study", tmp_path / "other")
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.boot
 
 
 def test_a_kernel_that_has_what_it_takes_as_modules_is_refused_before_it_boots(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="cannot mount squashfs-zstd by itself: it has not built in") as caught:
+    with pytest.raises(LabError, match="cannot mount squashfs-zstd by itself: these are not built in") as caught:
         record(RecordOptions(output=tmp_path / "a.boot", root_as="squashfs-zstd"))
     assert "firstlight image build kernel" in str(caught.value.hint)
     assert not (tmp_path / "a.boot").exists()

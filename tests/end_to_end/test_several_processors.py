@@ -92,7 +92,7 @@ def test_a_qemu_in_which_it_hangs_is_rejected(name: str, tmp_path: Path) -> None
 
 
 def test_a_boot_loader_has_one_processor(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="`--loader` excludes `--cpus`"):
+    with pytest.raises(UsageError, match="`--loader` cannot be combined with `--cpus`"):
         firstlight.record_with(RecordOptions(tmp_path / "a.boot", cpus=2, loader="ovmf"))
 
 

@@ -47,7 +47,7 @@ def test_a_regression_on_a_board_is_confirmed_by_pairs(
     assert run(["gate", "--board", "lab.toml", "--confirm", "--pairs", "8", "--keep", "boots", "--json"]) == 3
     said = data_of_answer(capsys.readouterr().out)
     assert said["verdict"] == "regression"
-    assert "8 fresh pairs on the board in random order" in said["confirmation"]["text"]
+    assert "8 new pairs on the board in random order" in said["confirmation"]["text"]
     assert len(list((baseline / "boots").glob("*.boot"))) == 12
     assert len(list((baseline / "boots/confirm").glob("*.boot"))) == 16
 
@@ -59,7 +59,7 @@ def test_an_alarm_that_no_pair_confirms_is_inconclusive(
     use(monkeypatch, lambda arm: 2300.0)
     assert run(["gate", "--board", "lab.toml", "--confirm", "--pairs", "8", "--strict", "--json"]) == 5
     said = data_of_answer(capsys.readouterr().out)
-    assert "no alarm holds" in said["confirmation"]["text"]
+    assert "no alarm is confirmed" in said["confirmation"]["text"]
 
 
 def test_without_a_hook_nothing_says_how_the_baseline_boots(
@@ -92,7 +92,7 @@ def test_a_board_that_hangs_is_unhealthy(
     [
         (["gate"], "give boots, or `--board`"),
         (["gate", "base", "--board", "lab.toml"], "give boots, or `--board`"),
-        (["gate", "base", "--append", "quiet"], "`--append` is for boots of a board"),
+        (["gate", "base", "--append", "quiet"], "`--append` needs `--board`"),
     ],
 )
 def test_boots_or_a_board(baseline: Path, words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:

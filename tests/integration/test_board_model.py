@@ -65,7 +65,7 @@ def test_a_model_of_a_board_predicts_a_change_that_it_was_not_fitted_to(
     assert run(["predict", str(changed), "--from", str(changed), "--board-model", str(model)]) == 0
     assert "0 ns on lab.toml" in capsys.readouterr().out
     assert run([*words, "--json"]) == 1
-    assert "there is something already" in capsys.readouterr().err
+    assert "this path already exists" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_a_model_of_a_board_predicts_a_change_that_it_was_not_fitted_to(
     [
         (["calibrate", "{board}", "--board", "{board}"], "not exact"),
         (["calibrate", "{exact}", "--board", "{exact}"], "not run on a board"),
-        (["calibrate", "{exact}", "--board", "{board}", "--pairs", "12"], "`--board` excludes"),
-        (["predict", "{exact}/base/1.boot", "--board-model", "{exact}/plan.toml"], "no model of a board"),
+        (["calibrate", "{exact}", "--board", "{board}", "--pairs", "12"], "`--board` cannot be combined"),
+        (["predict", "{exact}/base/1.boot", "--board-model", "{exact}/plan.toml"], "not a model of a board"),
         (["predict", "{exact}/base/1.boot", "--board-model", "{exact}/none"], "cannot be read"),
         (["predict", "{exact}/base/1.boot", "--board-model", "{damaged}"], "the model is damaged: `board`"),
     ],

@@ -173,14 +173,14 @@ def test_a_change_without_a_hook_is_refused(
     ("words", "complaint"),
     [
         (["--board", "none.toml"], "cannot be read"),
-        (["--board", "lab.ini"], "no file of a board"),
+        (["--board", "lab.ini"], "not a file of a board"),
         (["--board", "wrong.toml"], "unknown key `reddy`"),
         (["--board", "none.yaml"], "no such file"),
         (["--board", "wrong.yaml"], "no target `main`"),
-        (["--board", "no.yaml"], "this is no environment of labgrid"),
+        (["--board", "no.yaml"], "this is not a labgrid environment"),
         (["--board", "lab.toml", "--cpu", "max"], "`--cpu` is not for boards"),
         (["--board", "lab.toml", "--ready", "x"], "`--ready` is not for boards"),
-        (["--repeat", "3"], "`--repeat` is for boots of a board"),
+        (["--repeat", "3"], "`--repeat` needs `--board`"),
     ],
 )
 def test_what_is_no_board_is_an_error(

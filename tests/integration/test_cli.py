@@ -99,7 +99,10 @@ def test_bless_is_still_baseline_set(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_no_verb_and_an_unknown_verb_are_wrong_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["boil"]) == 2
-    assert capsys.readouterr().err == "error: no such command 'boil'\nhint: `firstlight --help` shows what there is\n"
+    assert (
+        capsys.readouterr().err
+        == "error: no such command 'boil'\nhint: `firstlight --help` lists the commands and options\n"
+    )
 
 
 def test_a_missing_choice_lists_what_there_is_in_one_line(

@@ -49,7 +49,7 @@ def test_an_arm_is_a_bundle_or_a_directory_of_bundles(tmp_path: Path) -> None:
 
 
 def test_one_arm_is_no_comparison(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="needs 2 arms, here is 1"):
+    with pytest.raises(UsageError, match="needs 2 arms, there is 1"):
         read_arms([make_bundle(tmp_path)])
 
 
@@ -120,7 +120,7 @@ def test_boots_between_other_marks_are_refused(tmp_path: Path) -> None:
 def test_boots_of_two_modes_are_no_arm(tmp_path: Path) -> None:
     make_bundle(tmp_path / "arm", name="a.boot")
     make_bundle(tmp_path / "arm", name="b.boot", live=True)
-    with pytest.raises(CompareError, match=r"of one mode: `a.boot` has exact, `b.boot` live"):
+    with pytest.raises(CompareError, match=r"have the same mode: `a.boot` has exact, `b.boot` live"):
         read_arm(tmp_path / "arm")
 
 
@@ -132,7 +132,7 @@ def test_less_evidence_on_one_side_is_flagged(tmp_path: Path) -> None:
     )
     (flag,) = compare_exact(read_arm(one), read_arm(partial)).flags
     assert flag.kind == "completeness"
-    assert "`b.boot` lacks the report of the guest" in flag.text
+    assert "`b.boot` has incomplete evidence: the report of the guest" in flag.text
     assert kinds(one, make_bundle(tmp_path, name="c.boot", profile=False)) == ["profile"]
 
 
@@ -162,7 +162,7 @@ def test_exact_boots_of_an_arm_that_differ_are_refused(tmp_path: Path) -> None:
     single = make_bundle(tmp_path)
     for seed in (1, 2):
         make_bundle(tmp_path / "arm", name=f"{seed}.boot", seed=seed)
-    with pytest.raises(CompareError, match="exact recordings and not equal"):
+    with pytest.raises(CompareError, match="exact recordings but not equal"):
         compare_exact(read_arm(single), read_arm(tmp_path / "arm"))
 
 
@@ -172,7 +172,7 @@ def test_boots_of_two_recipes_are_no_arm(tmp_path: Path, capsys: pytest.CaptureF
         make_bundle(tmp_path / "arm", name=f"{words}.boot", append=words)
     assert run(["compare", str(single), str(tmp_path / "arm")]) == 1
     said = capsys.readouterr().err
-    assert "are of one recipe: `quiet.boot` and `splash.boot` differ in `command_line`" in said
+    assert "must have the same recipe: `quiet.boot` and `splash.boot` differ in `command_line`" in said
 
 
 def test_one_noisy_boot_a_side_is_described_and_settles_nothing(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_one_noisy_boot_against_several_is_refused(tmp_path: Path) -> None:
     single = make_bundle(tmp_path, live=True)
     for name in ("1.boot", "2.boot"):
         make_bundle(tmp_path / "arm", name=name, live=True)
-    with pytest.raises(CompareError, match="an arm of one boot says nothing in live mode"):
+    with pytest.raises(CompareError, match="one boot per arm is not enough in live mode"):
         compare_exact(read_arm(single), read_arm(tmp_path / "arm"))
     assert not is_noisy(read_arm(single), read_arm(tmp_path / "arm"))
     assert is_noisy(read_arm(tmp_path / "arm"), read_arm(tmp_path / "arm"))
@@ -216,7 +216,7 @@ def test_a_copy_of_a_boot_is_equal(tmp_path: Path, capsys: pytest.CaptureFixture
     one = make_bundle(tmp_path)
     shutil.copytree(one, tmp_path / "copy.boot")
     assert run(["compare", str(one), str(tmp_path / "copy.boot"), "--strict"]) == 0
-    assert "Equal: every table of one boot is that of the other." in capsys.readouterr().out
+    assert "Equal: all tables of both boots are equal." in capsys.readouterr().out
 
 
 def test_what_only_one_record_tells_is_not_called_new(tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_a_noisy_comparison_that_does_not_tell_is_inconclusive(
     noisy_arms: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["compare", *noisy_arms, "--strict", "--soft", "0.001"]) == 5
-    assert "inconclusive: these boots do not decide it" in capsys.readouterr().out
+    assert "inconclusive: these boots are not enough to decide" in capsys.readouterr().out
 
 
 def test_a_noisy_comparison_as_markdown_has_its_verdict_and_tables_that_add_up(
@@ -259,6 +259,6 @@ def test_a_noisy_comparison_as_markdown_has_its_verdict_and_tables_that_add_up(
 ) -> None:
     assert run(["compare", *noisy_arms, "--markdown"]) == 0
     said = capsys.readouterr().out
-    assert "**inconclusive**: these boots do not decide it" in said
+    assert "**inconclusive**: these boots are not enough to decide" in said
     assert "#### Phases, means" in said
     assert {line.count("|") for line in said.splitlines() if line.startswith("|")} == {10}

@@ -97,5 +97,5 @@ def test_an_unknown_statistic_is_rejected_before_anything_boots(
 ) -> None:
     (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
     assert run(["experiment", "run", str(tmp_path / "plan.toml"), "--quantile", "p51"]) == 2
-    assert "`p51` is no statistic" in capsys.readouterr().err
+    assert "`p51` is not a statistic" in capsys.readouterr().err
     assert not (tmp_path / "plan").exists()

@@ -62,7 +62,7 @@ def test_nothing_is_replaced_unless_forced(here: Path, capsys: pytest.CaptureFix
     make_bundle(here)
     (here / "a.folded").write_text("mine")
     assert run(["export", "a.boot", "--to", "folded"]) == 1
-    assert "there is something already" in capsys.readouterr().err
+    assert "this path already exists" in capsys.readouterr().err
     assert (here / "a.folded").read_text() == "mine"
     (here / "mine").mkdir()
     (here / "mine" / "sub").mkdir()
@@ -84,9 +84,9 @@ def test_a_failed_export_leaves_nothing(here: Path) -> None:
     ("words", "complaint"),
     [
         (["--to", "uftrace", "-o", "-"], "a directory"),
-        (["--to", "svg", "--unit", "time"], "no unit"),
+        (["--to", "svg", "--unit", "time"], "has no `--unit`"),
         (["--to", "json", "--table", "marks"], "no `--table`"),
-        (["--to", "folded", "-o", "-", "--json"], "excludes `--json`"),
+        (["--to", "folded", "-o", "-", "--json"], "cannot be combined with `--json`"),
         (["--to", "pdf"], "pdf"),
     ],
 )

@@ -186,7 +186,7 @@ def test_phases_of_one_side_are_named_also_where_only_the_total_is_checked(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert gate(capsys, str(make_bundle(place, name="same.boot")))[1]["flags"] == [
-        "every input is the baseline's: nothing was changed"
+        "all inputs are equal to the baseline's: nothing was changed"
     ]
     bundle = make_bundle(place, name="c.boot")
     for table, column in (("spans", "name"), ("phase_calls", "phase")):
@@ -318,7 +318,7 @@ def test_medians_and_means_of_noisy_boots_are_told_apart_and_bridged(
     run(["gate", *worse, "--baseline", "board", "--markdown", "m.md", "--custom-smaller", "c.json"])
     for text in (capsys.readouterr().out, (place / "m.md").read_text()):
         assert "Phase, mean" in text
-        assert "Rules have medians" in " ".join(text.split())
+        assert "Rules use medians" in " ".join(text.split())
     assert json.loads((place / "c.json").read_text())[0]["extra"].endswith("mean of 12 boots")
     assert gate(capsys, "a.boot")[1]["bridge"] is None
 
@@ -329,17 +329,17 @@ def test_a_recipe_that_is_not_the_baselines_is_told(place: Path, capsys: pytest.
     slower(place, "b.boot", PHASE, 7)
     make_recorded(place / "b.boot", append="quiet")
     flags = gate(capsys, "b.boot")[1]["flags"]
-    assert flags == ["another recipe than the baseline's: `append` (+ quiet)"]
+    assert flags == ["the recipe differs from the baseline's: `append` (+ quiet)"]
     change(make_recorded(place / "b.boot"), digests={"kernel": "0" * 64})
-    assert gate(capsys, "b.boot")[1]["flags"] == ["another recipe than the baseline's: `kernel`"]
+    assert gate(capsys, "b.boot")[1]["flags"] == ["the recipe differs from the baseline's: `kernel`"]
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--json", "--markdown", "-"], "`--markdown` to standard output excludes `--json`"),
-        (["--junit", "-", "--markdown", "-"], "`--junit` and `--markdown` both go to standard output"),
-        (["--junit", "x", "--custom-smaller", "./x"], "`--junit` and `--custom-smaller` both go to `x`"),
+        (["--json", "--markdown", "-"], "`--markdown` to standard output cannot be combined with `--json`"),
+        (["--junit", "-", "--markdown", "-"], "`--junit` and `--markdown` both write to standard output"),
+        (["--junit", "x", "--custom-smaller", "./x"], "`--junit` and `--custom-smaller` both write to `x`"),
     ],
 )
 def test_two_reports_never_go_to_one_place(
@@ -388,14 +388,14 @@ def test_boots_of_two_recipes_are_refused_for_that_and_not_called_unequal(
     for command in (["gate", "a.boot", "q.boot"], ["bless", "a.boot", "q.boot", "--because", "two"]):
         assert run(command) == 2
         told = capsys.readouterr().err
-        assert "q.boot: not of one recipe with `a.boot`: they differ in `command_line` (+ quiet)" in told
+        assert "q.boot: not of the same recipe as `a.boot`: they differ in `command_line` (+ quiet)" in told
         assert "firstlight verify" not in told
 
 
 def test_exact_boots_of_one_recipe_that_differ_are_no_baseline(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     slower(place, "c.boot", PHASE, 1)
     assert run(["bless", "a.boot", "c.boot", "--because", "both"]) == 1
-    assert "yet not equal" in capsys.readouterr().err
+    assert "that are not equal" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "{" * 100_000, '{"format": "firstlight baseline 9"}', "\xff"])
@@ -411,7 +411,7 @@ def test_a_missing_baseline_is_told_with_what_makes_one(place: Path, capsys: pyt
     assert run(["gate", "a.boot", "--baseline", "../other"]) == 2
 
 
-@pytest.mark.parametrize(("really", "code", "said"), [(60, 3, "total: +"), (0, 0, "no alarm holds")])
+@pytest.mark.parametrize(("really", "code", "said"), [(60, 3, "total: +"), (0, 0, "no alarm is confirmed")])
 def test_an_alarm_of_noisy_boots_is_tried_again_in_fresh_pairs(
     place: Path,
     really: int,
@@ -436,7 +436,7 @@ def test_an_alarm_of_noisy_boots_is_tried_again_in_fresh_pairs(
     found, data = gate(capsys, *after, "--baseline", "board", "--confirm", "--pairs", "12")
     assert found == code
     assert said in data["confirmation"]["text"]  # type: ignore[index]
-    assert "12 fresh pairs in random order (seed " in data["confirmation"]["text"]  # type: ignore[index]
+    assert "12 new pairs in random order (seed " in data["confirmation"]["text"]  # type: ignore[index]
 
 
 def test_phases_that_a_boot_without_profile_does_not_know_are_not_judged(

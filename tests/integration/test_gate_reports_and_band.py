@@ -72,7 +72,7 @@ def test_without_rules_the_limit_is_the_noise_band_of_the_recipe(
         assert gate(capsys, name)[0] == code
     capsys.readouterr()
     run(["gate", "in.boot"])
-    assert f"noise band: {shipped:,} ns (shipped, of the minimal guest;" in " ".join(capsys.readouterr().out.split())
+    assert f"noise band: {shipped:,} ns (shipped, for the minimal guest;" in " ".join(capsys.readouterr().out.split())
     monkeypatch.setenv("FIRSTLIGHT_CACHE", str(place / "cache"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
     key = json.loads(Path("baselines/baseline.json").read_text())["key"]
@@ -100,7 +100,7 @@ def test_a_band_that_does_not_belong_is_refused(place: Path, capsys: pytest.Capt
         make_bundle(place / "live", name=f"{number}.boot", live=True)
     assert run(["bless", "live", "--as", "live", "--because", "noisy"]) == 0
     assert run(["gate", "live", "--baseline", "live", "--band", "band.json"]) == 1
-    assert "these vary" in capsys.readouterr().err
+    assert "these boots vary" in capsys.readouterr().err
 
 
 def test_github_is_told_what_failed_and_nothing_else(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,5 +133,5 @@ def test_annotations_and_data_are_not_mixed(place: Path, capsys: pytest.CaptureF
     capsys.readouterr()
     assert run(["gate", "a.boot", "--github", "--json"]) == 2
     reported = capsys.readouterr()
-    assert "`--github` excludes `--json`" in json.loads(reported.out)["error"]["message"]
-    assert "`--github` excludes `--json`" in reported.err
+    assert "`--github` cannot be combined with `--json`" in json.loads(reported.out)["error"]["message"]
+    assert "`--github` cannot be combined with `--json`" in reported.err

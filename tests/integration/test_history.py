@@ -56,7 +56,9 @@ def test_a_change_within_the_noise_band_of_the_recipe_is_none(
     found = data(capsys, "history", "show", "h.duckdb")
     manifest = read_manifest(place / "4.boot")
     shipped = band_for(manifest).band
-    assert found["noise_band"].startswith(f"noise band: {shipped.virtual_ns.width:,} ns (shipped, of the minimal guest")
+    assert found["noise_band"].startswith(
+        f"noise band: {shipped.virtual_ns.width:,} ns (shipped, for the minimal guest"
+    )
     for width, changes in ((3_100_000, 0), (2_000_000, 1)):
         store(shipped.model_copy(update={"key": key_of_boot(manifest), "virtual_ns": Range(low=0, high=width)}))
         found = data(capsys, "history", "show", "h.duckdb")
@@ -97,7 +99,7 @@ def test_exact_boots_that_differ_under_one_label_give_a_time_that_a_boot_took(
     assert point["level_ns"] == point["samples_ns"][-1] == max(point["samples_ns"])
     for command in ("show", "regressions"):
         assert run(["history", command, "two.duckdb"]) == 0
-        assert "the last of each is taken" in capsys.readouterr().out
+        assert "the last of each is used" in capsys.readouterr().out
 
 
 def test_a_boot_of_another_testbed_does_not_switch_the_gate_off_unseen(
@@ -109,7 +111,7 @@ def test_a_boot_of_another_testbed_does_not_switch_the_gate_off_unseen(
     assert run(["history", "regressions", "h.duckdb", "--fail"]) == 5
     told = capsys.readouterr()
     assert "5 boots of testbed 1 left out" in " ".join(told.out.split())
-    assert "the only one on its testbed" in told.err
+    assert "only the newest boot is from its testbed" in told.err
 
 
 def test_what_was_taken_back_is_no_regression(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -86,7 +86,7 @@ def test_a_kernel_is_built_once_with_what_belongs_to_it(calls: Path, capsys: pyt
     assert not kernel.parent.parent.exists()
     capsys.readouterr()
     assert run(["image", "remove", "kernel"]) == 0
-    assert capsys.readouterr().out == "kernel: was not there\n"
+    assert capsys.readouterr().out == "kernel: did not exist\n"
 
 
 def test_a_build_that_fails_shows_its_errors_and_where_the_log_is(

@@ -116,7 +116,7 @@ def test_of_many_damaged_places_in_a_tar_the_first_hundred_are_got_over(here: Pa
     (here / "sick.tar").write_bytes(packed)
     found = Gatherer(here / "raw", here / "scratch").gather(["sick.tar"])
     assert len(found.items) == 100
-    assert "100 places: nothing behind them is read" in found.damaged["sick.tar"]
+    assert "100 places: nothing after them is read" in found.damaged["sick.tar"]
 
 
 def test_a_zip_without_its_directory_is_read_on_behind_what_is_left_out(here: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_zip_without_its_directory_is_read_on_behind_damaged_members(here: Pat
     packed[20_000:20_016] = b"\xff" * 16
     found, told = imported("boot.zip", packed[: packed.find(b"PK\x01\x02")])
     assert set(found) == {"a.log", "b/plot.json", "d.log"}
-    assert any(reason.startswith("boot.zip/a.log: only a part") for reason in told.missing)
+    assert any(reason.startswith("boot.zip/a.log: only part") for reason in told.missing)
 
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
@@ -158,7 +158,7 @@ def test_a_wrong_sum_costs_no_line(here: Path, suffix: str, content: bytes) -> N
     assert lines == content.count(b"\n")
     assert not told.complete
     assert told.share is None
-    assert told.missing[-1].startswith(f"{name}: only a part of what is packed could be unpacked: ")
+    assert told.missing[-1].startswith(f"{name}: only part of the content could be unpacked: ")
 
 
 def test_a_tar_in_a_gz_with_a_wrong_sum_gives_every_member(here: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_member_of_a_zip_with_a_wrong_sum_is_read_and_those_behind_it_too(here
     found, told = imported("two.zip", packed)
     assert found == {"dmesg": "printk", "plot.json": "systemd-plot-json"}
     assert firstlight.open("a.boot").log().height == len(BOOT.lines)
-    assert told.missing == ["two.zip/dmesg: only a part of what is packed could be unpacked: its check sum is wrong"]
+    assert told.missing == ["two.zip/dmesg: only part of the content could be unpacked: its check sum is wrong"]
 
 
 def test_of_a_damaged_member_of_a_zip_all_up_to_the_damage_is_read(here: Path) -> None:
@@ -246,5 +246,5 @@ def test_too_many_members_are_told_of_the_file_that_was_given(here: Path) -> Non
     ):
         (here / name).write_bytes(content)
         gatherer = Gatherer(here / f"raw {name}", here / f"scratch {name}", InputLimits(files=5))
-        with pytest.raises(IngestError, match=f"^{name}: more than 5 files"):
+        with pytest.raises(IngestError, match=f"^{name}: there are more than 5 files"):
             gatherer.gather([name])

@@ -53,7 +53,7 @@ def test_the_report_names_levels_and_rows_in_words(tmp_path: Path, capsys: pytes
     band = band.model_copy(update={"levels": {"phases": band.levels["phases"], "system_calls": []}})
     print_report(band_report(band))
     text = capsys.readouterr().out
-    assert "System calls: 0 moved by themselves" in text
+    assert "System calls: 0 changed without a cause" in text
     assert "early_init " in text
     assert "[]" not in text
 
@@ -85,13 +85,13 @@ def test_a_band_of_another_kernel_is_refused_and_of_another_recipe_is_told(tmp_p
     assert check_against_band(difference, band).caution is None
     other = check_against_band(difference, band.model_copy(update={"key": "0" * 64}))
     assert other.caution is not None
-    assert "whose recipe is not that of the baseline" in other.caution
+    assert "whose recipe differs from the baseline's" in other.caution
     with pytest.raises(CompareError, match="of another kernel"):
         check_against_band(difference, band.model_copy(update={"kernel": "0" * 64}))
 
 
 def test_seven_boots_are_too_few_for_a_band(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="need at least 8 boots that differ for a noise band, there are 7"):
+    with pytest.raises(UsageError, match="a noise band needs at least 8 boots that differ, there are 7"):
         _band(make_bundle(tmp_path), boots=7)
 
 
@@ -129,8 +129,8 @@ def test_bands_survive_their_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("", "no JSON"), ("[1]", "no band"), ('{"kind": "other"}', "no band"), ('{"kind": "nuisance"}', "damaged"),
-     ("[" * 100_000, "no JSON"), ("\udcff", "no text")],
+    [("", "not JSON"), ("[1]", "not a band"), ('{"kind": "other"}', "not a band"), ('{"kind": "nuisance"}', "damaged"),
+     ("[" * 100_000, "not JSON"), ("\udcff", "not text")],
 )  # fmt: skip
 def test_files_that_are_no_bands_are_refused(tmp_path: Path, content: str, said: str) -> None:
     path = tmp_path / "band.json"

@@ -123,7 +123,7 @@ def test_arms_recorded_one_after_the_other_have_no_pairs_and_a_small_change_is_n
     assert not found.paired
     assert "not recorded in turns" in found.pairing
     assert found.verdict.word == "inconclusive"
-    assert "a change of the machine could be all of it" in found.verdict.reason
+    assert "a change of the machine could cause the difference" in found.verdict.reason
     assert any("in random order" in note for note in found.notes)
 
 
@@ -196,7 +196,7 @@ def test_copies_of_one_boot_give_words_and_no_crash(tmp_path: Path) -> None:
     found = _compare(tmp_path)
     assert found.verdict.word == "equivalent"
     assert found.test.method == "every pair is equal"
-    assert sum("took exactly as long" in note for note in found.notes) == 2
+    assert sum("took exactly the same time" in note for note in found.notes) == 2
 
 
 def test_one_boot_a_side_gives_an_estimate_and_what_is_needed(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_exact_repeats_are_exact_and_live_ones_noisy(tmp_path: Path) -> None:
     assert decide_method(*exact).method == Method.EXACT
     live = [open_boot(stretched(tmp_path / f"live{number}.boot", 1 + number / 100, second=number)) for number in (1, 2)]
     report = decide_method(*live)
-    assert (report.method, report.reasons) == (Method.NOISY, ("the same happens in both, in other times",))
+    assert (report.method, report.reasons) == (Method.NOISY, ("the same happens in both, at different times",))
     other = make_bundle(tmp_path, name="3.boot", seed=2)
     varying = method_of([*exact, open_boot(other)])
     assert varying.method == Method.NOISY
@@ -253,7 +253,7 @@ def test_other_events_are_unstable_and_other_recipes_are_refused(tmp_path: Path)
     failed = stretched(tmp_path / "3.boot", 1.0, second=3, failed=True)
     assert decide_method(open_boot(one), open_boot(failed)).method == Method.UNSTABLE
     exact = make_bundle(tmp_path)
-    with pytest.raises(CompareError, match="not two boots of one recipe"):
+    with pytest.raises(CompareError, match="not of the same recipe"):
         decide_method(open_boot(one), open_boot(exact))
 
 
@@ -287,7 +287,7 @@ def test_an_unstable_testbed_and_another_one_are_refused(tmp_path: Path) -> None
 
 
 def test_too_few_boots_calibrate_nothing() -> None:
-    with pytest.raises(UsageError, match="need at least 12 pairs to calibrate a testbed, there are 3"):
+    with pytest.raises(UsageError, match="a calibration of a testbed needs at least 12 pairs, there are 3"):
         calibrate([1, 2, 3], [1, 2, 3], testbed={}, seed=1)
 
 

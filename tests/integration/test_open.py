@@ -1,4 +1,4 @@
-"""Opening a bundle: what is no bundle, is newer or is damaged gives an error that names the file."""
+"""Opening a bundle: what is not a bundle, is newer or is damaged gives an error that names the file."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_a_table_that_may_not_be_read_is_not_called_damaged(boot: Path, monkeypa
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema_version": 2}', "\udcff"])
 def test_a_damaged_manifest_has_a_hint(boot: Path, text: str) -> None:
     (boot / "manifest.json").write_text(text, errors="surrogateescape")
-    assert refusal(boot).hint == "it was cut off or changed: copy the bundle again, or record it again"
+    assert refusal(boot).hint == "it was truncated or changed: copy the bundle again, or record it again"
 
 
 @pytest.mark.parametrize("parents", [[0, 0], [None, 1], [None, 5], [None, None], [None, -1]])
@@ -180,7 +180,7 @@ def test_a_tree_whose_parents_do_not_come_first(boot: Path, parents: list[int | 
     calls = pl.read_parquet(path).head(2).with_columns(parent=pl.Series(parents, dtype=pl.Int64))
     calls.write_parquet(path)
     change_manifest(boot, tables={})
-    assert "no node of a tree" in refusal(boot, firstlight.Boot.calls).message
+    assert "not a node of a tree" in refusal(boot, firstlight.Boot.calls).message
 
 
 def test_a_bundle_of_the_first_schema_version_opens(boot: Path) -> None:

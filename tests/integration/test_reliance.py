@@ -220,7 +220,7 @@ class TestCompare:
     ) -> None:
         make_bundle(place, name="b.boot", seed=2, broken={**FUNCTIONS, **INITCALLS})
         said = printed(capsys, "compare", "a.boot", "b.boot", *form).replace("\\", "")
-        assert "functions, their tree and what moved are not compared" in said
+        assert "functions, their tree and moved work are not compared" in said
         assert "initcalls and the critical path are not compared" in said
 
     def test_a_doubtful_function_is_marked_and_stands_last(

@@ -207,7 +207,7 @@ def test_an_image_that_cannot_serve_is_called_by_its_name(tmp_path: Path) -> Non
     with pytest.raises(LabError, match="a truncated image"):
         root_image(image)
     os.truncate(image, made.size_bytes + 512)
-    with pytest.raises(LabError, match="no multiple of a page") as caught:
+    with pytest.raises(LabError, match="not a multiple of a page") as caught:
         root_image(image)
     assert "truncate" in str(caught.value.hint)
     for content, name in ((b"QFI\xfb", "a qcow2 image"), (b"hsqs", "a squashfs image"), (b"x" * 5000, "another kind")):

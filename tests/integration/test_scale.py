@@ -147,14 +147,14 @@ def test_no_line_is_wider_than_the_terminal(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "no table of sizes and costs"),
-        ("n\n1\n", "no table of sizes and costs"),
-        ("n,n\n1,2\n", "no table of sizes and costs"),
+        ("", "not a table of sizes and costs"),
+        ("n\n1\n", "not a table of sizes and costs"),
+        ("n,n\n1,2\n", "not a table of sizes and costs"),
         ("n,cost\n", "no rows"),
-        ("n,cost\n1,x\n", "`cost`: `x` is no number"),
+        ("n,cost\n1,x\n", "`cost`: `x` is not a number"),
         ("n,cost\n1,2,3\n", "3 fields, there are 2 columns"),
         ("n,cost\n1,2\n2,3\n", "too few"),
-        ("n,cost\n" + "".join(f"{n},nan\n" for n in SIZES), "csv:2: `cost`: `nan` is no number"),
+        ("n,cost\n" + "".join(f"{n},nan\n" for n in SIZES), "csv:2: `cost`: `nan` is not a number"),
         ("n,cost\n1,2\n2,-3\n", "csv:3: `cost`: `-3` is negative"),
     ],
 )

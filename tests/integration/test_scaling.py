@@ -141,7 +141,7 @@ def test_where_two_configurations_cross() -> None:
         ([1, 2, 4, 8], [1, 2, 3, 4], "too few"),
         ([1, 1, 1, 1, 1, 2], [1] * 6, "too few"),
         ([-1, 2, 4, 8, 16], [1] * 5, "the size of measurement 1 is negative: -1"),
-        ([1, 2, 4, 8, 16], [1, 2, 3, 4, float("nan")], "the cost of measurement 5 is no number"),
+        ([1, 2, 4, 8, 16], [1, 2, 3, 4, float("nan")], "the cost of measurement 5 is not a number"),
         ([1, 2, 4, 8, 1e200], [1] * 5, "too large"),
         ([1, 2, 4], [1, 2, 4, 8], "one cost for each size"),
     ],
@@ -200,7 +200,7 @@ def test_a_measured_count_is_a_term() -> None:
     found = study(SIZES, [500 + 7 * count for count in counts], exact=True, terms=[term])
     assert found.law == "processes*files"
     assert found.best.slope == pytest.approx(7)
-    with pytest.raises(UsageError, match="no count that grows"):
+    with pytest.raises(UsageError, match="not a count that grows"):
         counted_term("x", SIZES, [1] * 8)
 
 

@@ -94,7 +94,7 @@ def test_a_boot_without_slices_says_so(tmp_path: Path) -> None:
     assert boot.slices().is_empty()
     boot.check_sums()
     assert equal_tables(boot, firstlight.open(make_bundle(tmp_path, name="now.boot")))
-    with pytest.raises(BundleError, match="no slices of time"):
+    with pytest.raises(BundleError, match="no time slices"):
         boot.functions(between=(0, 5))
     with pytest.raises(BundleError, match="no profile"):
         firstlight.open(make_bundle(tmp_path, name="b.boot", profile=False)).interval(0, 5)
@@ -130,10 +130,10 @@ def test_the_terminal_names_the_interval_that_it_counts(
     ("words", "message"),
     [
         (["--between", "5ms"], "is no START..END"),
-        (["--between", "5..9"], "is no duration"),
+        (["--between", "5..9"], "is not a duration"),
         (["--between", "9ms..5ms"], "`5ms` is not after `9ms`"),
         (["--between", "100s..200s"], "100.000000 s to 200.000000 s is outside the boot, which lasts from 0 ns to"),
-        (["--between", "1ms..5ms", "--phase", "user"], "excludes `--phase`"),
+        (["--between", "1ms..5ms", "--phase", "user"], "cannot be combined with `--phase`"),
     ],
 )
 def test_a_wrong_interval_is_a_usage_error(

@@ -286,7 +286,7 @@ def test_a_serial_console_costs_ten_bits_for_each_character(boot: Boot) -> None:
 
 def test_a_capture_of_another_machine_tells_what_the_console_held_up(tmp_path: Path) -> None:
     spans = Spans()
-    spans.add("console", "lines that had piled up", (1000, 1400), lines="30")
+    spans.add("console", "lines had accumulated", (1000, 1400), lines="30")
     log: list[tuple[float | None, str, int | None]] = [(10, "one", 6), (1000, "two", 6), (1400, "three", 6)]
     path = write_bundle(tmp_path, "serial.boot", spans=spans, log=log, host=[500, 1890, 1890])
     cost = console_cost(firstlight.open(path))

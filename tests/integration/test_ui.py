@@ -62,7 +62,7 @@ class TestPages:
         assert names("filter=name~v&sort=-time")[:2] == ["v3.boot", "v2.boot"]
         assert names("filter=name~v&sort=name") == ["v0.boot", "v1.boot", "v2.boot", "v3.boot"]
         assert names("filter=name~v&sort=-name") == ["v3.boot", "v2.boot", "v1.boot", "v0.boot"]
-        assert "is no term of the filter" in client.get("/?filter=size%3E3").text
+        assert "is not a filter term" in client.get("/?filter=size%3E3").text
 
     def test_a_boot_is_its_report_page(self, client: Client, folder: Path) -> None:
         page = client.get(client.boot("a.boot")).text

@@ -49,7 +49,7 @@ def test_a_step_is_a_change_where_the_bounds_cannot_make_it(
     assert all(change["at"] == "v06" for change in found["changes"] + found["unsure_changes"])
     assert run(["history", *words]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert ("is no change that is certain" in text) == bool(uncertain)
+    assert ("is not a certain change" in text) == bool(uncertain)
     assert ("no record shows when this phase began or ended" in text) == (off != 0.001)
     if off is None:
         assert found["points"][0]["unsure_ns"] == [12_000_000_000]

@@ -285,9 +285,9 @@ def test_the_command_prints_the_prediction_as_text_and_as_data(
     [
         (["--faster", "sh"], "`sh` is no NAME=PERCENT%"),
         (["--faster", "sh=5%", "--faster", "sh=6%"], "`sh` is given twice"),
-        (["--faster", "sh=100%"], "`sh`: 100% less is no speed-up"),
+        (["--faster", "sh=100%"], "`sh`: 100% less is not a speed-up"),
         ([], "nothing is to be changed"),
-        (["--without", "sh", "-o", "b.boot"], "`--output` stores the proving boot"),
+        (["--without", "sh", "-o", "b.boot"], "`--output` stores the boot of `--prove`"),
     ],
 )
 def test_a_wrong_question_is_an_error_of_usage_with_a_hint(

@@ -65,8 +65,8 @@ def test_the_guests_report_counts_before_its_console() -> None:
     ("console", "says"),
     [
         ("hello from a stranger\n", "probably never mounted its root"),
-        ("[    1.7] EXT4-fs (pmem0): mounted filesystem without journal.\nwaiting\n", "give it longer"),
-        ("[    2.1] systemd[1]: Detected virtualization qemu.\n", "give it longer"),
+        ("[    1.7] EXT4-fs (pmem0): mounted filesystem without journal.\nwaiting\n", "raise `--timeout"),
+        ("[    2.1] systemd[1]: Detected virtualization qemu.\n", "raise `--timeout"),
     ],
 )
 def test_an_initramfs_that_goes_round_without_its_root_is_named(console: str, says: str) -> None:

@@ -58,7 +58,7 @@ def test_a_notebook_gets_names_that_are_escaped(tmp_path: Path) -> None:
 def test_what_is_there_is_not_replaced_unless_asked(invented_boot: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("mine")
-    with pytest.raises(FirstlightError, match="something already"):
+    with pytest.raises(FirstlightError, match="already exists"):
         firstlight.report(invented_boot, page)
     assert firstlight.report(invented_boot, page, force=True).read_text().startswith("<!doctype html>")
 

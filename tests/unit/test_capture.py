@@ -85,7 +85,7 @@ def test_garbage_is_named_and_nothing_is_lost(tmp_path: Path) -> None:
     with emulated(Board(console=garbage)) as board, pytest.raises(FirstlightError, match="baud rate") as error:
         firstlight.capture(board.port, power=board.power, output=tmp_path / "a.boot", timeout_s=1)
     assert garbage[:16] in (tmp_path / "a.capture.bin").read_bytes()
-    assert error.value.hint == "the file has all that was captured"
+    assert error.value.hint == "the file contains the complete capture"
 
 
 def test_a_relay_that_does_not_answer_or_says_no(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ WRONG = {
     ),
     "a bad regular expression": (
         ENTRY.replace('functions = ["my_init"], least = "2 ms"', 'log = "("'),
-        "MY-01: `entry.any.log`: this is no regular expression", None,
+        "MY-01: `entry.any.log`: this is not a regular expression", None,
     ),
     "several mistakes": (
         ENTRY.replace('risk = "None."', 'risk = ""').replace('"cmdline"', '"cmdlin"'),

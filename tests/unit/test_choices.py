@@ -19,8 +19,8 @@ from firstlight.recipe.options import RecordOptions
         ("", "matches every line"),
         (".*", "matches every line"),
         ("(login)?", "matches every line"),
-        ("(", "is no regular expression"),
-        ("(?=a)b", "looks around or back"),
+        ("(", "is not a regular expression"),
+        ("(?=a)b", "uses look-around or back references"),
     ],
 )
 def test_a_pattern_that_cannot_end_a_boot_is_refused(pattern: str, message: str) -> None:

@@ -138,7 +138,7 @@ def test_only_who_needs_them_has_to_have_the_card_and_the_interface(tmp_path: Pa
 def test_processors_that_the_machine_lacks_are_named(tmp_path: Path) -> None:
     tree = board()
     tree.children["cpus"].children["cpu@1"] = Node({"device_type": b"cpu\0", "reg": cells(1)})
-    with pytest.raises(UsageError, match="has 2 processors, and the machine has 1"):
+    with pytest.raises(UsageError, match="has 2 processors, but the machine has 1"):
         given(tmp_path, tree)
     tree.children["cpus"].children["cpu@1"].properties["status"] = b"disabled\0"
     assert given(tmp_path, tree) == []
@@ -160,15 +160,15 @@ def test_memory_counts_where_qemu_does_not_write_it(tmp_path: Path) -> None:
 
 
 DAMAGED = {
-    "empty": (b"", "this is no device tree"),
+    "empty": (b"", "this is not a device tree"),
     "source": (b"/dts-v1/;\n/ {};\n", "this is the source of a device tree"),
-    "zeros": (bytes(100), "this is no device tree"),
+    "zeros": (bytes(100), "this is not a device tree"),
     "short": (flatten(board())[:20], "is truncated: 20 bytes"),
     "truncated": (flatten(board())[:-1], r"is truncated: [\d,]+ of [\d,]+ bytes"),
-    "old": (flatten(board(), version=3), "has version 3 of the format"),
-    "new": (flatten(board(), oldest=18), "has version 17"),
+    "old": (flatten(board(), version=3), "has format version 3"),
+    "new": (flatten(board(), oldest=18), "has format version 17"),
     "large": (flatten(Node({"fill": bytes(1 << 20)}, board().children)), "is too large: 1,0"),
-    "huge": (flatten(board()) + bytes(16 << 20), "is no device tree: it has 16"),
+    "huge": (flatten(board()) + bytes(16 << 20), "is not a device tree: it has 16"),
     "ends": (assembled(cells(1, 0, 2, 2, 9), b""), "more nodes end than begin"),
     "open": (assembled(cells(1, 0, 9), b""), "no complete root"),
     "token": (assembled(cells(1, 0, 7), b""), "an unknown token"),
@@ -209,7 +209,7 @@ def test_only_machines_with_a_device_tree_take_one(tmp_path: Path) -> None:
     assert "--arch arm64" in str(caught.value.hint)
     check_choices(options, ARM)
     both = RecordOptions(tmp_path / "a.boot", dtb=tmp_path / "board.dtb", qemu_options=("-dtb", "other.dtb"))
-    with pytest.raises(UsageError, match="exclude each other"):
+    with pytest.raises(UsageError, match="cannot be combined"):
         check_choices(both, ARM)
 
 

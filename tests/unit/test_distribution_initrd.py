@@ -56,9 +56,9 @@ def test_both_may_be_given_and_then_the_helper_is_in_the_userspace(tmp_path: Pat
     check_choices(options, X86_64)
     assert options.guest_helper
     assert not RecordOptions(output=tmp_path / "a.boot", initrd=tmp_path / "i").guest_helper
-    with pytest.raises(UsageError, match="excludes `--initramfs-files`"):
+    with pytest.raises(UsageError, match="cannot be combined with `--initramfs-files`"):
         check_choices(RecordOptions(**{**vars(options), "initramfs_files": tmp_path}), X86_64)
-    with pytest.raises(UsageError, match="`--initrd` excludes `--guest-command`"):
+    with pytest.raises(UsageError, match="`--initrd` cannot be combined with `--guest-command`"):
         check_choices(RecordOptions(**{**vars(options), "rootfs": None}), X86_64)
 
 

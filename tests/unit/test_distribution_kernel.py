@@ -127,6 +127,6 @@ def test_where_nothing_comes_from_debian_there_is_no_later_release_of_it(
     earlier_release: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ORIGIN", "Other")
-    with pytest.raises(LabError, match="no source of Debian's packages, so none of its release trixie") as caught:
+    with pytest.raises(LabError, match="no source of Debian's packages, so it has none for release trixie") as caught:
         default_kernel(architecture_of("riscv64"))
     assert "--kernel" in str(caught.value.hint)

@@ -41,7 +41,7 @@ def test_a_change_within_the_noise_band_is_an_accident(
     change_ns = side * (shipped + beyond_ns)
     lengths = {"stock": 900_000_000, "quiet": 900_000_000 + change_ns}
     notes = read_results(make_experiment(tmp_path, ARMS, lambda levels, name, repeat: lengths[name])).notes
-    assert any(note.startswith(f"noise band: {shipped:,} ns (shipped, of the minimal guest") for note in notes)
+    assert any(note.startswith(f"noise band: {shipped:,} ns (shipped, for the minimal guest") for note in notes)
     said = "the change from `stock` is within the noise band and may be an accident: `quiet`"
     assert (said in notes) is accident
 
@@ -66,7 +66,7 @@ def test_a_boot_that_failed_does_not_count_and_says_why(tmp_path: Path) -> None:
         ('[health.facts]\n"module.ext4" = {at-most = 10}', "`module.ext4` is 987136, more than 10"),
         ('[health.facts]\n"kernel.lpj" = {at-least = 5000000}', "`kernel.lpj` is 4000000, less than 5000000"),
         ('[health.facts]\n"clocksource.*" = {matches = "^hpet$"}', "which does not match `^hpet$`"),
-        ('[health.facts]\n"kernel.release" = {at-most = 3}', "which is no whole number"),
+        ('[health.facts]\n"kernel.release" = {at-most = 3}', "which is not a whole number"),
         ('[health.facts]\n"nothing.*" = "1"', "there is no fact `nothing.*` like it"),
     ],
 )

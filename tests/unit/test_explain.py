@@ -265,7 +265,7 @@ def test_a_general_cause_is_ranked_and_judged_by_what_more_special_ones_leave(ex
     assert most.own_ns == most.cost.system_ns - special.cost.ns
     ranked = [each.own_ns for each in found.findings]
     assert ranked == sorted(ranked, reverse=True)
-    assert any("no more special cause" in str(line) for line in finding_report(exact.boot, found, most))
+    assert any("more specific causes do not explain" in str(line) for line in finding_report(exact.boot, found, most))
     limit = 100 * (most.cost.ns - special.cost.ns / 2) / found.whole_ns
     found = whole(exact).explain(catalogue=[general(tmp_path / "b", names, f"{limit:.6f} %")])
     assert found.finding("MY-01") is None
@@ -358,7 +358,7 @@ def test_a_cause_of_the_machine_is_shown_however_little_it_costs(
     assert found.machine == ()
     finding = found.finding("CAL-03")
     assert finding is not None
-    assert any("holds less than" in str(line) for line in finding_report(exact.boot, found, finding))
+    assert any("takes less than" in str(line) for line in finding_report(exact.boot, found, finding))
 
 
 def test_explain_gives_the_same_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

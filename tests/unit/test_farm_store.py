@@ -253,7 +253,7 @@ def test_files_that_are_no_jobs_are_counted_and_tidied_away(store: Store, capsys
     found = farm_status(store)
     assert (found.jobs, found.waiting, found.strays) == (3, 3, 2)
     assert run(["farm", "status", store.where]) == 0
-    assert "2 files among the jobs are no jobs" in capsys.readouterr().out
+    assert "2 files among the jobs are not jobs" in capsys.readouterr().out
     assert run(["farm", "tidy", store.where]) == 0
     assert "3 files that were no jobs" in capsys.readouterr().out
     assert store.names("jobs") == [f"{KEY}.json", newer.name]
@@ -313,5 +313,5 @@ def test_a_cut_archive_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workers", ["local:0", "local:x", "local:", "local:1000"])
 def test_a_number_of_workers_that_cannot_be_is_named(workers: str) -> None:
-    with pytest.raises(UsageError, match="no number of workers"), firstlight.boots_by(workers):
+    with pytest.raises(UsageError, match="not a number of workers"), firstlight.boots_by(workers):
         pass

@@ -55,7 +55,7 @@ def test_a_boot_is_added_once(fleet: Path, tmp_path: Path, capsys: pytest.Captur
     boot = str(make_bundle(tmp_path))
     assert run(["fleet", "add", str(fleet), boot, "--set", "model=A"]) == 0
     assert run(["fleet", "add", str(fleet), boot, boot, "--set", "model=B"]) == 0
-    assert "0 added, 2 were in it already" in capsys.readouterr().out
+    assert "0 added, 2 were already in it" in capsys.readouterr().out
     boots = boots_of(fleet)
     assert boots.select("model", "mode", "status").rows() == [("A", "exact", "complete")]
     known = firstlight.open(boot)
@@ -137,7 +137,7 @@ def test_a_damaged_copy_does_not_hide_the_intact_one(
     make_bundle(given, name="b.boot")
     make_bundle(given, name="c.boot")
     assert run(["fleet", "add", str(fleet), str(given)]) == 0
-    assert "1 added, 1 was in it already" in capsys.readouterr().out
+    assert "1 added, 1 was already in it" in capsys.readouterr().out
     assert boots_of(fleet).height == 1
 
 
@@ -291,9 +291,9 @@ def test_wrong_use_is_named(fleet: Path, arguments: list[str], says: str, capsys
     ("text", "says"),
     [
         ("modell = 'A'", "the fleet has no attribute `modell`"),
-        ("model A", "is not understood"),
-        ("model = 'A' or model = 'B'", "joined by `and`"),
-        ("model = 'A' and", "joined by `and`"),
+        ("model A", "cannot parse `A`"),
+        ("model = 'A' or model = 'B'", "join conditions with `and`"),
+        ("model = 'A' and", "join conditions with `and`"),
         ("model = 'Z'", "no boot meets the conditions"),
     ],
 )
@@ -475,9 +475,9 @@ def test_a_boot_that_is_not_there_is_named(fleet: Path, tmp_path: Path, capsys: 
     many = make_fleet(tmp_path / "many", [Group({"model": "A", "kernel": "6.1"}, 40, {})]).directory
     for place, digest, says in (
         (fleet, "abcd", "no boot of the fleet has the digest"),
-        (fleet, "A'B", "is no digest"),
-        (fleet, "ab", "is no digest"),
-        (many, "0000", "40 boots have digests that begin so"),
+        (fleet, "A'B", "is not a digest"),
+        (fleet, "ab", "is not a digest"),
+        (many, "0000", "40 boots have a digest that begins like this"),
     ):
         assert run(["fleet", "boot", str(place), digest]) == 2
         assert says in capsys.readouterr().err

@@ -105,7 +105,7 @@ def test_the_dashboard_asks_for_figures_and_labels_that_are_exported(tmp_path: P
 @pytest.mark.parametrize(
     ("to", "options", "said"),
     [
-        ("graphite", {}, "a fleet is not exported to `graphite`"),
+        ("graphite", {}, "a fleet cannot be exported to `graphite`"),
         ("openmetrics", {"parts": ["outliers"]}, "there are no quantiles of `outliers`"),
         ("openmetrics", {"by": ["colour"]}, "the fleet has no attribute `colour`"),
         ("grafana", {"by": ["colour"]}, "the fleet has no attribute `colour`"),
@@ -121,6 +121,6 @@ def test_what_cannot_be_exported_is_named(tmp_path: Path, to: str, options: dict
 def test_an_export_replaces_nothing_unless_it_is_told_to(tmp_path: Path) -> None:
     fleet = fleet_of(tmp_path).directory
     firstlight.export_fleet(fleet, "grafana", tmp_path / "a.json")
-    with pytest.raises(firstlight.FirstlightError, match="there is something already"):
+    with pytest.raises(firstlight.FirstlightError, match="this path already exists"):
         firstlight.export_fleet(fleet, "grafana", tmp_path / "a.json")
     firstlight.export_fleet(fleet, "grafana", tmp_path / "a.json", force=True)

@@ -59,7 +59,7 @@ def test_a_cluster_gives_the_same_answers(fleet: Path, tmp_path: Path) -> None:
             answers_are_equal(fleet, address)
             # It is not ours to stop, and no other engine is meant by it.
             assert session.range(3).count() == 3
-            with pytest.raises(UsageError, match="has a session of Spark on spark://"):
+            with pytest.raises(UsageError, match="already has a Spark session on spark://"):
                 firstlight.ask_fleet(fleet, "phases", engine="spark")
     for number in range(_WORKERS):
         # Both did a part of the work.

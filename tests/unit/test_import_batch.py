@@ -104,9 +104,9 @@ def test_the_command_prints_a_table_or_json_and_fails_where_a_record_was_not_imp
     words = ["import", "--batch", str(records), "-o", str(tmp_path / "boots")]
     assert run(words) == 1
     printed = capsys.readouterr().out
-    assert "7 entries: 3 imported, 1 several boots, 1 rejected, 2 left out" in printed
+    assert "7 entries: 3 imported, 1 holds several boots, 1 rejected, 2 left out" in printed
     assert "it holds 2 boots" in printed
-    assert "`--split` writes a bundle of each" in printed
+    assert "`--split` writes a bundle for each" in printed
     assert run([*words, "--json"]) == 1
     data = json.loads(capsys.readouterr().out)["data"]
     assert data["counts"] == {"imported": 3, "several boots": 1, "rejected": 1, "left out": 2}

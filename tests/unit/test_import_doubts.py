@@ -63,7 +63,7 @@ def test_links_that_lead_out_of_a_folder_are_named_and_missing(
     assert run(["import", str(folder), "-o", str(output)]) == 0
     said = capsys.readouterr().err
     assert "link to a file outside of the folder" in said
-    assert "link to a folder elsewhere" in said
+    assert "link to a folder outside of it" in said
     boot = firstlight.open(output)
     assert not boot.manifest.completeness.complete
     assert "journal.json" in _reasons(boot)

@@ -83,8 +83,8 @@ def test_a_capture_in_which_nothing_piled_up_says_so(tmp_path: Path, capsys: pyt
     late = [
         (3.5 + at + 0.01 * number, line) for number, ((at, _), line) in enumerate(zip(KERNEL, STAMPED, strict=True))
     ]
-    assert "no waiting: by the capture's clock" in measured("c.log", "".join(f"{at:.6f} {line}\n" for at, line in late))
-    assert "not known: a capture" in measured("dmesg.txt", "\n".join(STAMPED) + "\n")
+    assert "none: by the capture's clock" in measured("c.log", "".join(f"{at:.6f} {line}\n" for at, line in late))
+    assert "unknown: a capture" in measured("dmesg.txt", "\n".join(STAMPED) + "\n")
 
 
 def test_histograms_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

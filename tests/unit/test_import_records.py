@@ -29,7 +29,7 @@ CAPTURE = """\
 
 def test_errors_of_imports_have_a_hint_that_fits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["import", "/dev/null", "-o", str(tmp_path / "a.boot")]) == 2
-    assert "hint: give a record as a file, or `-`, which reads standard input" in capsys.readouterr().err
+    assert "hint: give a record as a file, or `-` for standard input" in capsys.readouterr().err
     assert run(["verify", str(imported(tmp_path, {"serial.log": CAPTURE}).directory)]) == 1
     printed = capsys.readouterr().err
     assert "an imported boot cannot be booted again" in printed

@@ -128,7 +128,7 @@ class TestWhatDoesNotFitIsRefused:
             (RecordOptions(Path("a.boot"), root_as="ext4", rootfs="debian"), "`--rootfs debian`"),
             (
                 RecordOptions(Path("a.boot"), root_as="ext4", rootfs="/r", guest_commands=("true",)),
-                "excludes `--guest-command`",
+                "cannot be combined with `--guest-command`",
             ),
         ],
     )
@@ -144,18 +144,18 @@ class TestWhatDoesNotFitIsRefused:
     def test_an_image_of_another_kind_by_what_it_is(self, tmp_path: Path) -> None:
         image = tmp_path / "root.image"
         image.write_bytes(b"hsqs" + bytes(8192))
-        with pytest.raises(LabError, match="no image of ext4: it is squashfs"):
+        with pytest.raises(LabError, match="not an image of ext4: it is squashfs"):
             image_root(find_format("ext4"), image, helper=False)
 
     def test_an_image_without_the_helper_that_shall_say_when_it_is_up(self, tmp_path: Path) -> None:
         image = tmp_path / "root.image"
         image.write_bytes(b"hsqs" + bytes(4092))
-        with pytest.raises(UsageError, match="helper was not found"):
+        with pytest.raises(UsageError, match="does not contain Firstlight's helper"):
             image_root(find_format("squashfs-zstd"), image, helper=True)
 
     def test_a_program_that_is_missing_with_its_package(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(root_maker, "_which", lambda _name: None)
-        with pytest.raises(LabError, match="`genromfs` is missing, of the package genromfs"):
+        with pytest.raises(LabError, match="`genromfs` of the package genromfs is missing"):
             root_maker.make_root(find_format("romfs"), _tree(tmp_path), tmp_path / "root.image")
 
 

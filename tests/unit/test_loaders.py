@@ -139,7 +139,7 @@ def test_uefi_firmware_leaves_loading_to_the_kernels_stub(tmp_path: Path) -> Non
     [
         (b"", "for it"),
         (b"\x7fELF" + bytes(60), "an ELF file"),
-        (bytes(1000), "no multiple of"),
+        (bytes(1000), "not a multiple of"),
         (bytes((16 << 20) + 65536), "for it"),
     ],
     ids=["empty", "elf", "size", "large"],
@@ -155,9 +155,9 @@ def test_a_file_that_the_machine_cannot_run_is_rejected(tmp_path: Path, content:
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"machine": "microvm"}, "has no room for"),
-        ({"root_as": "ext4"}, "exclude each other"),
-        ({"qemu_options": ("-bios", "a")}, "exclude each other"),
+        ({"machine": "microvm"}, "has no memory for"),
+        ({"root_as": "ext4"}, "cannot be combined"),
+        ({"qemu_options": ("-bios", "a")}, "cannot be combined"),
         ({"loader": " "}, "the option is empty"),
     ],
     ids=["microvm", "root-as", "bios", "empty"],

@@ -1,4 +1,4 @@
-"""What the emulated machine adds: known costs, each counted once, with what removes it."""
+"""Costs of the emulated machine: known costs, each counted once, with what removes it."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_show_lists_what_the_machine_adds_with_the_sum_and_what_removes_it(
     monkeypatch.setenv("COLUMNS", "140")
     bundle = make_bundle(tmp_path)
     text = shown(capsys, "show", str(bundle))
-    section = text.partition("What the emulated machine adds")[2]
+    section = text.partition("Costs of the emulated machine")[2]
     assert "calibration of the local APIC timer" in section
     assert "--append nolapic_timer" in section
     assert "\nall " in section

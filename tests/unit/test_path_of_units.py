@@ -73,7 +73,7 @@ def test_a_target_may_be_the_goal(chain: Boot) -> None:
 
 def test_it_is_said_how_many_are_points(chain: Boot) -> None:
     printed = CliRunner().invoke(app, ["path", str(chain.directory)]).stdout
-    assert "Units that are points, because only when they were up is known: 2." in printed
+    assert "Units that are points, because only the time when they were up is known: 2." in printed
 
 
 def test_what_has_no_start_and_is_no_unit_is_counted(tmp_path: Path) -> None:

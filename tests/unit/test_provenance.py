@@ -84,7 +84,7 @@ def test_another_provenance_makes_a_bundle_another_than_the_one_made_here(
         (
             PROVENANCE,
             lambda f: f["recipe"].update({"chosen.seed": 9}),
-            "`recipe.chosen.seed` is no field that an equal",
+            "`recipe.chosen.seed` is not a field that an equal",
         ),
         (PROVENANCE, lambda f: f | {"recipe": {}}, "`recipe.files.kernel`: Field required"),
         (PROVENANCE, lambda f: f | {"more": 1}, "`more`: no such field is known"),

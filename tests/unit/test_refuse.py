@@ -152,7 +152,7 @@ def test_a_device_of_the_host_is_no_disk() -> None:
 
 def test_a_machine_that_qemu_does_not_know_is_told_from_one_without_a_version() -> None:
     known = {"pc-q35-7.2", "pc-q35-7.1", "q35"}
-    with pytest.raises(UsageError, match="knows no machine type") as refused:
+    with pytest.raises(UsageError, match="does not know the machine type") as refused:
         validate_machine("pc-q35-7.3", X86_64, known, live=True)
     assert "`pc-q35-7.2`" in (refused.value.hint or "")
     with pytest.raises(UsageError, match="has no version"):
@@ -198,7 +198,7 @@ def test_named_processors_are_taken(cpu: str) -> None:
 @pytest.mark.parametrize("cpu", ["486", "pentium3-v1", "qemu32", "n270-v1,+ssse3", "kvm32"])
 @pytest.mark.parametrize("live", [True, False])
 def test_processors_of_32_bits_are_refused(cpu: str, live: bool) -> None:
-    with pytest.raises(UsageError, match="it is a processor of 32 bits"):
+    with pytest.raises(UsageError, match="it is a 32-bit processor"):
         validate_cpu(cpu, X86_64, live=live)
 
 

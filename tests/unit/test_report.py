@@ -52,7 +52,7 @@ def test_what_came_around_the_report_is_told() -> None:
 def test_a_record_that_came_twice_counts_once() -> None:
     report = read_report(HEAD + record("memory", b"1") + record("memory", b"2") + record("end", b""))
     assert report.records == {"memory": b"1"}
-    assert report.problems == ["record `memory` came twice; the first counts"]
+    assert report.problems == ["record `memory` occurs twice; the first counts"]
 
 
 @pytest.mark.parametrize("name", ["", "UPPER", "a b", "../x", "\x1b[2J", "n" * 65])

@@ -27,5 +27,5 @@ def test_bytes_without_their_unit_are_not_taken_for_mebibytes() -> None:
 
 @pytest.mark.parametrize("text", ["", "lots", "-1M", "0", "0M", "1X", "M", "1e9", "iB"])
 def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is no size"):
+    with pytest.raises(UsageError, match="is not a size"):
         parse_size(text)

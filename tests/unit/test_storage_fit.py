@@ -81,7 +81,7 @@ def test_requests_that_overlap_do_not_count() -> None:
     ]
     fit = fit_storage([lines[0], other[0], lines[1], other[1], *lines[2:]], "board", "a.log")
     assert fit.overlapping == 2
-    with pytest.raises(UsageError, match="reads that were alone"):
+    with pytest.raises(UsageError, match="reads without overlap"):
         fit_storage([other[0], *lines[:40]], "board", "a.log")
 
 
@@ -89,7 +89,7 @@ def test_requests_that_overlap_do_not_count() -> None:
     ("lines", "says"),
     [
         (["[    0.000000] Linux version 6.1\n"], "no block requests"),
-        (log(TRACE, reads=8), "reads that were alone, and 20 are needed"),
+        (log(TRACE, reads=8), "reads without overlap, but 20 are needed"),
         (log(TRACE, sizes=(8,)), "do not show a bandwidth"),
     ],
     ids=["none", "few", "one size"],
@@ -118,7 +118,7 @@ def test_the_command_writes_a_model_that_can_be_read(tmp_path: Path, capsys: pyt
     assert "Fitted to" in model.source
     assert firstlight.calibrate_storage(record).model.read == model.read
     assert run(["calibrate", str(record), "--storage", "-o", str(out)]) != 0
-    assert "there is" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert run(["calibrate", str(tmp_path / "none"), "--storage"]) != 0
     assert run(["calibrate", str(record), "--device", "8,0"]) == 2
     assert run(["calibrate", str(record), "--storage", "--pairs", "12"]) == 2

@@ -89,9 +89,9 @@ def test_a_model_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) 
     ("others", "says"),
     [
         ({}, "`--storage` needs `--rootfs`"),
-        ({"rootfs": "debian", "live": True}, "`--live` excludes `--storage`"),
-        ({"rootfs": "/r", "root_as": "ext4", "ready": "up"}, "`--root-as` excludes `--storage`"),
-        ({"rootfs": "debian", "initrd": Path("i")}, "`--initrd` excludes `--storage`"),
+        ({"rootfs": "debian", "live": True}, "`--live` cannot be combined with `--storage`"),
+        ({"rootfs": "/r", "root_as": "ext4", "ready": "up"}, "`--root-as` cannot be combined with `--storage`"),
+        ({"rootfs": "debian", "initrd": Path("i")}, "`--initrd` cannot be combined with `--storage`"),
     ],
 )
 def test_what_does_not_go_with_a_disk_is_named(others: dict[str, Any], says: str) -> None:
@@ -126,7 +126,7 @@ class TestTheLog:
     @pytest.mark.parametrize(
         ("text", "says"),
         [
-            ("error\ta request was done at 3 ns instead of 2 ns\n", "did not do as its model says: a request was done"),
+            ("error\ta request was done at 3 ns instead of 2 ns\n", "did not follow its model: a request was done"),
             ("1\t2\tR\t0\n", "damaged"),
             ("1\t2\tX\t0\t1\n", "damaged"),
             ("1\t2\tR\tzero\t1\n", "damaged"),

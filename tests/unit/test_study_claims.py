@@ -97,7 +97,7 @@ def test_what_a_claim_lacks_is_named(change: str, error: str) -> None:
         parse_claims(text.replace(change, ""), "c.toml")
     with pytest.raises(FirstlightError, match="two claims have the id `stat`"):
         parse_claims(f"{text}\n{text}", "c.toml")
-    with pytest.raises(FirstlightError, match="which `depends` lacks"):
+    with pytest.raises(FirstlightError, match="but `depends` does not"):
         parse_claims(f'{text}\ndecided_by = ["UART"]', "c.toml")
 
 

@@ -62,7 +62,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ('append = "quiet"', "", "the arms `loud` and `quiet` boot the same, so it is always 0"),
+        ('append = "quiet"', "", "the arms `loud` and `quiet` have the same boot, so it is always 0"),
         ('minus = "quiet"', 'minus = "loud"', "`loud` is compared with itself, so it is always 0"),
     ],
 )

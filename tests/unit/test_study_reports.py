@@ -114,7 +114,7 @@ def test_a_finished_study_is_replaced_only_by_force_and_anything_else_never(tmp_
         folder.write(invented_outcome())
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "letter.txt").write_text("dear")
-    with pytest.raises(FirstlightError, match="this is no study"), study_folder(tmp_path / "other", force=True):
+    with pytest.raises(FirstlightError, match="this is not a study"), study_folder(tmp_path / "other", force=True):
         pass
     assert (tmp_path / "other" / "letter.txt").read_text() == "dear"
 

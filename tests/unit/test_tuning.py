@@ -176,7 +176,7 @@ def test_no_tuning_and_a_damaged_one_are_named(directory: Path, tmp_path: Path) 
     [
         (["--budget", "0"], "a budget of 0 boots measures nothing"),
         (["--goal", "login"], "there is no `login`"),
-        (["--smallest"], "features and the source of the kernel are for a search"),
+        (["--smallest"], "features and a kernel source need a search"),
         (["--allow", "kconfig", "--keep", "ext5"], "there is no feature `ext5`"),
         (["--allow", "cmdline,bios"], "there is no `bios`"),
         (["--without", "no-tracef"], "no remedy is called `no-tracef`"),
@@ -208,7 +208,7 @@ def test_a_wrong_key_of_a_recipe_is_named_with_the_right_one(
 
 def test_a_recipe_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["tune", "nothing-of-the-kind"]) == 2
-    assert "`nothing-of-the-kind` is no recipe" in capsys.readouterr().err
+    assert "`nothing-of-the-kind` is not a recipe" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_recipe_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) -> N
         ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n'
          'change = { memory = "1G" }\n', "does not belong to the layer `cmdline`"),
         ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n'
-         'change = { append = "y" }\nfacts = { "cpu.count" = "(" }\n', "`\\(` of `cpu.count` is no regular expression"),
+         'change = { append = "y" }\nfacts = { "cpu.count" = "(" }\n', "of `cpu.count` is not a regular expression"),
     ],
 )  # fmt: skip
 def test_a_wrong_file_of_remedies_is_named(text: str, says: str, tmp_path: Path) -> None:
@@ -257,10 +257,10 @@ def test_a_remedy_applies_where_the_facts_of_the_baseline_allow_it() -> None:
     [
         (1024, 924, ""),
         (1024, 833, ""),
-        (1024, 831, "the baseline uses 193 MiB of memory, and a quarter of 256 MiB has to stay free"),
+        (1024, 831, "the baseline uses 193 MiB of memory, and a quarter of 256 MiB must stay free"),
         (256, 200, "the baseline has no more than 256 MiB of memory"),
-        (None, 200, "the baseline does not say how much memory it uses"),
-        (1024, None, "the baseline does not say how much memory it uses"),
+        (None, 200, "the baseline does not state how much memory it uses"),
+        (1024, None, "the baseline does not state how much memory it uses"),
     ],
 )
 def test_less_memory_is_tried_where_the_baseline_leaves_enough(

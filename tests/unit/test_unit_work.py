@@ -140,7 +140,7 @@ def test_a_boot_without_processes_has_units_and_no_work(tmp_path: Path, capsys: 
 
 def test_a_stage_without_an_end_says_why_it_has_no_duration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["units", str(make_systemd(tmp_path))]) == 0
-    assert "userspace: its end is not in the record, so that there are no shares." in capsys.readouterr().out
+    assert "userspace: its end is not in the record, so there are no shares." in capsys.readouterr().out
 
 
 def test_a_boot_without_systemd_has_no_manager(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

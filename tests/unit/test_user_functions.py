@@ -100,7 +100,7 @@ def test_json_has_every_row(boot: Boot) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--user", "--tree"], 2, "exclude the options of the kernel's calling-context tree"),
+        (["--user", "--tree"], 2, "cannot be combined with options of the kernel's calling-context tree"),
         (["--symbols", "."], 2, "is for functions of user mode"),
         (["--process", "nobody"], 1, "nobody"),
     ],

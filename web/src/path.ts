@@ -86,7 +86,7 @@ export function pathSection(data: PageData): HTMLElement | null {
   });
   const { charged } = path;
   const programs = new DataTable<number>({
-    label: "The recorded path, by the program on it",
+    label: "The recorded path, by program",
     rows: charged.name.map((_, i) => i),
     step: 20,
     columns: [
@@ -154,7 +154,7 @@ export function pathSection(data: PageData): HTMLElement | null {
     chart,
     parts.element,
     charged.name.length > 0
-      ? el("details", {}, el("summary", {}, "The recorded path, by the program on it"), programs.element)
+      ? el("details", {}, el("summary", {}, "The recorded path, by program"), programs.element)
       : null,
     processor.name.length > 0
       ? el("details", {}, el("summary", {}, "Who had the processor on the path"), who.element)

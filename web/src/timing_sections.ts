@@ -191,7 +191,7 @@ export function gapsSection(data: PageData): HTMLElement | null {
     text: `${time(gap)} before: ${gaps.after[i] ?? "the last mark"}`,
     parts: [{ start: gaps.start_ns[i] ?? 0, end: gaps.end_ns[i] ?? null, fill: WAIT }],
   }));
-  const chart = waterfall("Gaps of the log", lanes, bounds(data), [[WAIT, "nothing was printed until this line"]]);
+  const chart = waterfall("Gaps in the log", lanes, bounds(data), [[WAIT, "nothing was printed until this line"]]);
   const lead = `The longest times without a line: nothing was printed, but something may have run.${cut(gaps.rows, gaps.gap_ns.length)}`;
   return section(
     "gaps",

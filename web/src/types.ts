@@ -199,7 +199,7 @@ export interface FirstData {
   records: Records;
   marks: Marks;
   phases: Phases;
-  /** What the emulated machine adds; null of a boot that was not recorded exactly. */
+  /** Costs of the emulated machine; null of a boot that was not recorded exactly. */
   machine: TableData | null;
   findings: Finding[];
   timeline: TimelineDescription;

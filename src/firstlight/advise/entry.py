@@ -17,7 +17,7 @@ def _is_regex(pattern: str) -> str:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"this is no regular expression: {error}") from error
+        raise ValueError(f"this is not a regular expression: {error}") from error
     return pattern
 
 

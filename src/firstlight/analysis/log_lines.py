@@ -53,7 +53,7 @@ def log_lines(
         try:
             wanted = re.compile(grep)
         except re.error as error:
-            raise UsageError(f"`{grep}` is no regular expression: {error}", where="--grep") from error
+            raise UsageError(f"`{grep}` is not a regular expression: {error}", where="--grep") from error
         frame = frame.filter(
             pl.Series([wanted.search(text or "") is not None for text in frame["text"]], dtype=pl.Boolean)
         )

@@ -130,7 +130,9 @@ def run_gate(
         from firstlight.lab.board.board import Arm
 
         if boots:
-            raise UsageError("`boots` and `board` exclude each other", hint="a board makes its own boots")
+            raise UsageError(
+                "`boots` and `board` cannot be combined", hint="with `board`, Firstlight boots the board itself"
+            )
         arm = Arm("measured", append, as_path(kernel), as_path(initrd), as_path(rootfs))
         return _gate_on_board(Path(board), arm, board_boots, pairs if confirm else 0, as_path(keep),
                               lambda made: evaluate_boots(made)[0], progress)  # fmt: skip
@@ -205,7 +207,7 @@ class Regressions:
     def undecided(self) -> str:
         """Why nothing is settled: too few boots, or only one point on the testbed of the newest; empty if it is."""
         if self.total.left_out and len(self.total.points) < 2:
-            return f"the newest boot is the only one on its testbed, {self.total.left_out} are on others"
+            return f"only the newest boot is from its testbed; {self.total.left_out} are from others"
         open_ = [series for series, change in self.found if series.kind == "total" and change.status == "not confirmed"]
         return "the total rose, and more boots are needed to confirm it" if open_ else ""
 

@@ -51,7 +51,7 @@ def capture(
     :param marks: `NAME=REGEX`: further marks.
     :param baud: the rate of the serial port, in bits per second.
     :param timeout_s: how long to wait for the ready line, in seconds.
-    :param awake: keep the processors of this machine awake meanwhile, for more exact stamps.
+    :param awake: keep the processors of this machine awake meanwhile, for more exact time stamps.
     :param force: replace a bundle that is there.
     :raises UsageError: for a pattern, a rate or an address that cannot be.
     :raises FirstlightError: when the console cannot be opened, the power command fails, or what was printed is no boot.
@@ -74,7 +74,7 @@ def capture(
     except FirstlightError as error:
         warned = f" ({outcome.warnings[-1]})" if outcome.warnings else ""
         message = f"{error.message}{warned}"
-        raise FirstlightError(message, where=str(record), hint="the file has all that was captured") from error
+        raise FirstlightError(message, where=str(record), hint="the file contains the complete capture") from error
     record.unlink()
     return Captured(imported, outcome)
 

@@ -252,5 +252,5 @@ def _statistics(names: Sequence[str]) -> list[Statistic]:
     known = [each.value for each in Statistic]
     for name in names:
         if name not in known:
-            raise UsageError(f"`{name}` is no statistic", hint=f"one of {', '.join(f'`{each}`' for each in known)}")
+            raise UsageError(f"`{name}` is not a statistic", hint=f"one of {', '.join(f'`{each}`' for each in known)}")
     return [Statistic(name) for name in names]

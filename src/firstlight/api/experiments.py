@@ -84,7 +84,7 @@ def read_experiment(directory: PathLike) -> Results:
 
     :param directory: the directory of the experiment.
     :returns: its `cells` have their boots and means; times are nanoseconds.
-    :raises FirstlightError: when it is no experiment's directory or its state is damaged.
+    :raises FirstlightError: when it is not an experiment's directory or its state is damaged.
 
     Example: ``firstlight.read_experiment("pty").canary``.
     """

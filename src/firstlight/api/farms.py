@@ -189,7 +189,7 @@ def boots_by(workers: str | None, note: Callable[[str], None] | None = None) -> 
 def _number(workers: str) -> int:
     text = workers.removeprefix(_LOCAL)
     if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= _MOST_LOCAL:
-        raise UsageError(f"`{workers}`: no number of workers", hint=f"`local:2`; 1 to {_MOST_LOCAL}")
+        raise UsageError(f"`{workers}` is not a number of workers", hint=f"`local:2`; 1 to {_MOST_LOCAL}")
     return int(text)
 
 

@@ -365,7 +365,7 @@ def export_fleet(
     from firstlight.suggest import one_of
 
     if to not in list(FleetFormat):
-        raise UsageError(f"a fleet is not exported to `{to}`", hint=one_of(to, list(FleetFormat)))
+        raise UsageError(f"a fleet cannot be exported to `{to}`", hint=one_of(to, list(FleetFormat)))
     opened = open_fleet(Path(fleet))
     form = FleetFormat(to)
     suffix = {FleetFormat.OPENMETRICS: ".prom", FleetFormat.GRAFANA: ".grafana.json"}[form]

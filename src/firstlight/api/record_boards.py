@@ -69,7 +69,7 @@ def record_board(
     kept = [boot.bundle for _, boot in recording if boot.came_up and boot.bundle is not None]
     events = [f"{name}: {event}" for name, boot in recording for event in boot.events]
     if not kept:
-        hint = "`firstlight capture` with the port alone shows what the board prints"
+        hint = "`firstlight capture` with only the port shows the board's output"
         raise UnhealthyBootError(f"no boot came up: {_last(recording)}", where=str(board), hint=hint)
     return BoardRecording(kept, events)
 

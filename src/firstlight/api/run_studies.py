@@ -64,7 +64,7 @@ def run_study(
     from firstlight.study.runner import Extent
 
     if quick and full:
-        raise UsageError("`--quick` and `--full` exclude each other", hint="ask for one of them")
+        raise UsageError("`--quick` and `--full` cannot be combined", hint="give one of them")
     extent = Extent(quick, full, as_path(kernel), tuple(map(str, sizes)), memory)
     chosen = find_study(name)
     chosen.check(extent)

@@ -110,8 +110,8 @@ def image_path(name: str, arch: str | None = None) -> Path:
 
     built = image(name, arch=arch).built()
     if built is None:
-        hint = f"make it: `firstlight image build {name}{'' if arch is None else f' --arch {arch}'}`"
-        raise LabError(f"the image `{name}` was not made", hint=hint, exit_code=MISSING_INPUT)
+        hint = f"to make it: `firstlight image build {name}{'' if arch is None else f' --arch {arch}'}`"
+        raise LabError(f"the image `{name}` does not exist yet", hint=hint, exit_code=MISSING_INPUT)
     check_cached(built)
     return built
 

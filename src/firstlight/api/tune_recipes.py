@@ -89,7 +89,7 @@ def tune(
         raise UsageError("a budget of 0 builds finds no kernel", where="--builds", hint="give at least 1")
     if (keep or smallest or kernel_source is not None) and Layer.KCONFIG not in request.allow:
         raise UsageError(
-            "features and the source of the kernel are for a search of its configuration",
+            "features and a kernel source need a search of the kernel's configuration",
             where="--allow", hint="add `kconfig` to it",
         )  # fmt: skip
     kept_features(keep, smallest)
@@ -189,7 +189,7 @@ def _options(recipe: PathLike, *, trust: bool) -> RecordOptions:
         return options_from_manifest(read_manifest(path), output, str(path), trust=trust)
     if path.suffix != ".toml":
         hint = "give a recorded boot, `minimal`, `debian`, or a TOML file with the options of `record`"
-        raise UsageError(f"`{recipe}` is no recipe", hint=hint)
+        raise UsageError(f"`{recipe}` is not a recipe", hint=hint)
     data = {name.replace("-", "_"): value for name, value in parse_toml(read_text(path), str(path)).items()}
     known = [each.name.replace("_", "-") for each in fields(Choices)]
     for name in (name.replace("_", "-") for name in data):
@@ -201,4 +201,4 @@ def _options(recipe: PathLike, *, trust: bool) -> RecordOptions:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
-        raise UsageError(f"`{name}`: {first['msg']}", where=str(path), hint="as the options of `record`") from error
+        raise UsageError(f"`{name}`: {first['msg']}", where=str(path), hint="use the options of `record`") from error

@@ -187,7 +187,7 @@ def check_free(path: Path, *, force: bool) -> None:
         hint = f"`mkdir -p {shlex.quote(str(path.parent))}` makes it"
         raise FirstlightError("there is no such directory", where=str(path.parent), hint=hint)
     if path.exists() and not force:
-        raise FirstlightError("there is something already", where=str(path), hint="`--force` replaces it")
+        raise FirstlightError("this path already exists", where=str(path), hint="`--force` replaces it")
 
 
 def _name(directory: Path) -> str:

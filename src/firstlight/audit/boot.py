@@ -81,10 +81,10 @@ def audit(bundle: Path, progress: Progress | None = None, *, trust: bool = False
     recorded = recorded_tables(bundle, seen.aliases, known, consoles=seen.names_initcalls)
     if not same_count(recorded, seen.tables):
         raise LabError(
-            f"the boots are not the same: {recorded.instructions:,} instructions when recorded, "
+            f"the boots are not equal: {recorded.instructions:,} instructions when recorded, "
             f"{seen.tables.instructions:,} now",
             where=str(bundle),
-            hint="`firstlight verify` says what differs",
+            hint="`firstlight verify` shows the differences",
         )
     agreed = agreement(recorded, seen.tables)
     evidence = _with_recorders(seen.evidence, manifest, inputs)
@@ -151,13 +151,13 @@ def _with_recorders(evidence: Evidence, manifest: Manifest, inputs: Inputs) -> E
 def _check(manifest: Manifest, where: str) -> None:
     if manifest.mode != "exact":
         raise FirstlightError(
-            f"a boot in {manifest.mode} mode never repeats, so there is no second look at it",
+            f"a boot in {manifest.mode} mode never repeats, so it cannot be observed again",
             where=where,
             hint="record without `--live`",
         )
     if manifest.failure is not None and manifest.failure.reason != FailureReason.PANIC:
         raise FirstlightError(
-            f"this boot ended by `{manifest.failure.reason}`, at an instant that the second observer cannot see",
+            f"this boot ended by `{manifest.failure.reason}`, at a time that the second observer cannot see",
             where=where,
             hint="audit one that came up, or panicked",
         )
@@ -245,9 +245,9 @@ def _check_same(outcome: Outcome, bundle: Path) -> None:
     length = min(len(recorded), len(outcome.console))
     if not length or recorded[:length] != outcome.console[:length]:
         raise LabError(
-            "the boots are not the same: the console differs",
+            "the boots are not equal: the console differs",
             where=str(bundle),
-            hint="`firstlight verify` says what differs",
+            hint="`firstlight verify` shows the differences",
         )
 
 

@@ -233,8 +233,8 @@ class Boot:
         """
         if self.slices().is_empty():
             self.check_profile()
-            hint = "record it again with this version; `--phase` is there for any profile"
-            raise BundleError("this boot has no slices of time", where=str(self.directory), hint=hint)
+            hint = "record it again with this version; `--phase` works with every profile"
+            raise BundleError("this boot has no time slices", where=str(self.directory), hint=hint)
         return snapped(self.slices(), start_ns, end_ns)
 
     def interval_calls(self, start_ns: int, end_ns: int, raw_names: bool = False) -> pl.DataFrame:
@@ -365,7 +365,7 @@ class Boot:
             self.check_function(under, raw_names)
         if between is not None:
             if phase is not None:
-                raise UsageError("a phase and an interval exclude each other", hint="leave out one of them")
+                raise UsageError("a phase and an interval cannot be combined", hint="leave out one of them")
             rows = self.interval_calls(*between, raw_names=True)
             return part_kd_table(self.directory, rows, under, per_caller, raw_names)
         if phase is not None:
@@ -404,7 +404,7 @@ class Boot:
         """Why a boot without calls has none, and what to do about it."""
         manifest = self.manifest
         if manifest.mode == "live":
-            return "a live recording counts nothing", "record in exact mode, without `--live`"
+            return "a live recording counts no instructions", "record in exact mode, without `--live`"
         if manifest.mode == "imported" and self.facts()["fact"].str.starts_with("hist.").any():
             return "its histograms are facts (`hist.…`), no calls", "`firstlight show` shows them"
         if manifest.mode == "imported":

@@ -46,7 +46,7 @@ def check_contents(bundle: Path) -> None:
             if kind == stat.S_IFDIR:
                 directories.append((entry.path, depth + 1))
             elif kind in _KINDS:
-                raise _refused(entry.path, f"this is {_KINDS[kind]}, and a bundle holds regular files alone")
+                raise _refused(entry.path, f"this is {_KINDS[kind]}, but a bundle holds only regular files")
             elif status.st_size > LARGEST_TABLE and entry.name.endswith(".parquet"):
                 raise _refused(entry.path, f"{status.st_size:,} bytes are too many for a table")
 
@@ -63,7 +63,7 @@ def read_regular(path: Path, largest: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise _refused(path, "this is no regular file")
+            raise _refused(path, "this is not a regular file")
         if status.st_size > largest:
             raise _refused(path, f"{status.st_size:,} bytes are too many")
         # Asked for more, Python would make room for all of it first.
@@ -80,5 +80,5 @@ def _entries(directory: str) -> list[tuple[os.DirEntry[str], os.stat_result]]:
 
 
 def _refused(path: str | os.PathLike[str], why: str) -> BundleError:
-    hint = "no recording writes such a thing: look at where the bundle comes from"
+    hint = "no recording writes this: check where the bundle comes from"
     return BundleError(why, where=str(path), hint=hint)

@@ -19,7 +19,7 @@ from firstlight.errors import BundleError
 if TYPE_CHECKING:
     from firstlight.bundle.boot import Boot
 
-_DAMAGED = "it was cut off or changed: copy the bundle again, or record it again"
+_DAMAGED = "it was truncated or changed: copy the bundle again, or record it again"
 _CHANGED = "the bundle was changed or damaged: copy it again, or record the boot again"
 
 
@@ -71,7 +71,7 @@ def _text(bundle: Path, name: str, what: str) -> str:
     except FileNotFoundError:
         raise
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         denied = isinstance(error, PermissionError)
         hint = "permission denied: ask its owner for access" if denied else _DAMAGED
         raise BundleError(f"{what} cannot be read: {reason}", where=str(bundle), hint=hint) from error

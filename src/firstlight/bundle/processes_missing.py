@@ -9,15 +9,15 @@ _REMAINS = "; functions and threads are complete"
 
 _REASONS = {
     "architecture": (
-        "user mode of this architecture is not followed",
-        "`docs/design/architectures.md` says what an architecture needs for that",
+        "Firstlight does not follow user mode on this architecture",
+        "`docs/design/architectures.md` lists what an architecture needs for this",
     ),
     "types": (
         "the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF)",
         "record a kernel that was built with `CONFIG_DEBUG_INFO_BTF=y`",
     ),
     "members": (
-        "the kernel lacks a function, a structure or a member that they are read from",
+        "the kernel lacks a function, a structure or a member that Firstlight reads",
         "record another version of the kernel",
     ),
     "emulator": ("QEMU does not show the guest's registers or memory", "record with another version of QEMU"),

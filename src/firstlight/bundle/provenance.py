@@ -93,7 +93,7 @@ def joined(manifest: Mapping[str, Any], provenance: Provenance) -> dict[str, Any
     for name, value in provenance.recipe.items():
         part, _, field = name.partition(".")
         if name not in _GIVEN:
-            raise ValueError(f"`recipe.{name}` is no field that an equal boot may have otherwise")
+            raise ValueError(f"`recipe.{name}` is not a field that an equal boot may have otherwise")
         if field in parts[part]:
             raise ValueError(f"`recipe.{name}` stands in both files")
         parts[part][field] = value

@@ -177,4 +177,4 @@ def _check_tree(path: Path, calls: pl.DataFrame) -> None:
     )
     wrong = calls.select(node.filter(~right.fill_null(False))).to_series()
     if not wrong.is_empty():
-        raise _damaged(path, f"row {wrong[0]} is no node of a tree whose parents come first")
+        raise _damaged(path, f"row {wrong[0]} is not a node of a tree whose parents come first")

@@ -125,7 +125,7 @@ def check_destination(output: Path, *, force: bool) -> None:
     where = str(output)
     if os.path.lexists(output):
         if output.is_symlink() or not (output / MANIFEST).is_file():
-            what = "this is already there, and is no bundle: it is not replaced"
+            what = "this is already there, and is not a bundle: it is not replaced"
             raise LabError(what, where=where, hint="choose another name with `-o`")
         if not force:
             raise LabError("this is already there", where=where, hint="give `--force` to replace it")

@@ -30,7 +30,7 @@ COMMANDS: dict[Task, list[tuple[str, str, str]]] = {
     ],
     Task.LOOK: [
         ("show", "show:show", "Show a boot: totals, phases, marks and the hottest functions"),
-        ("explain", "explain:explain", "Show the known causes of a long boot, what each costs, what removes it"),
+        ("explain", "explain:explain", "Show the known causes of a long boot, their costs and remedies"),
         ("path", "path:path", "Show the critical path: the steps that decided the boot time"),
         (
             "functions",
@@ -67,8 +67,8 @@ COMMANDS: dict[Task, list[tuple[str, str, str]]] = {
         ("gate", "gate:gate", "Check boots against a baseline and rules, for CI"),
         ("history", "history:app", "Store boot times per commit and find what changed them"),
         ("fleet", "fleet:app", "Analyse boots of many machines: quantiles, regressions, outliers"),
-        ("work", "work:work", "Make the boots that other machines ask for, from a shared store"),
-        ("farm", "farm:app", "Show and tidy the store that several machines boot from; its keys"),
+        ("work", "work:work", "Make boots for other machines, from a shared store"),
+        ("farm", "farm:app", "Show and tidy the store of a farm, and make its keys"),
     ],
     Task.SET_UP: [
         ("doctor", "doctor:doctor", "Show what this machine can do and what is missing"),

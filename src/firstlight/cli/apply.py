@@ -31,7 +31,7 @@ def apply(
         print_json({"files": files})
         return
     if not print_:
-        raise UsageError("`apply` changes no system by itself", hint="`firstlight apply DIR --print` prints the files")
+        raise UsageError("`apply` does not change a system", hint="`firstlight apply DIR --print` prints the files")
     if not files:
         print("The tuning kept no remedy: there is nothing to apply.")
     for name, text in files.items():

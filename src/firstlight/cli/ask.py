@@ -18,9 +18,11 @@ def ask(
     question: Annotated[
         str, typer.Argument(metavar="FUNCTION(VALUE, …)", help="The kernel function and the parameters to record.")
     ],
-    results: Annotated[bool, typer.Option("--return", help="Record what the function returns, and when.")] = False,
+    results: Annotated[
+        bool, typer.Option("--return", help="Record the return value of the function, and its time.")
+    ] = False,
     when: Annotated[
-        str | None, typer.Option(metavar="CONDITION", help='Show only calls that fit: `comm == "sh" and result < 0`.')
+        str | None, typer.Option(metavar="CONDITION", help='Show only calls that match: `comm == "sh" and result < 0`.')
     ] = None,
     output: Annotated[
         Path | None,

@@ -74,7 +74,7 @@ def calibrate(
         raise UsageError("`--device` needs `--storage`")
     if storage:
         if board is not None or pairs is not None or seed is not None or keep is not None:
-            raise UsageError("`--storage` excludes `--board`, `--pairs`, `--seed` and `--keep`: a log is enough")
+            raise UsageError("`--storage` cannot be combined with `--board`, `--pairs`, `--seed` or `--keep`")
         from firstlight.render.views.storage_model import storage_report
 
         fit = api.calibrate_storage(boot, device=device, output=output, force=force)
@@ -85,7 +85,7 @@ def calibrate(
         return
     if board is not None:
         if pairs is not None or seed is not None or keep is not None:
-            raise UsageError("`--board` excludes `--pairs`, `--seed` and `--keep`: the boots are there already")
+            raise UsageError("`--board` cannot be combined with `--pairs`, `--seed` or `--keep`")
         from firstlight.render.views.board_model import model_report
 
         model = api.calibrate_board(boot, board, output=output, force=force)

@@ -39,7 +39,7 @@ def capture(
         ),
     ] = 115200,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="S", min=0.1, help="Seconds until the capture ends in any case.")
+        float, typer.Option("--timeout", metavar="S", min=0.1, help="Maximum duration of the capture, in seconds.")
     ] = 120.0,
     awake: Annotated[
         bool,
@@ -105,9 +105,9 @@ def capture(
             print(_stated(outcome.error))
     if ready is not None and outcome.ended != "ready":
         raise UnhealthyBootError(
-            f"the line of `--ready` did not come: the capture ended otherwise ({outcome.ended})",
+            f"no line matched `--ready`; the capture ended for another reason ({outcome.ended})",
             where=str(output),
-            hint="the bundle has what was captured; `--timeout` sets how long to wait",
+            hint="the bundle has the captured lines; `--timeout` sets how long to wait",
         )
 
 

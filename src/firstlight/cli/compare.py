@@ -34,12 +34,10 @@ def compare(
     min_percent: Annotated[
         float | None,
         typer.Option(
-            min=0, max=100, help="Smallest share of all changes with a line in the tree (default: 5, 0.1 as JSON)."
+            min=0, max=100, help="Smallest share of all changes that gets a line in the tree (default: 5, 0.1 as JSON)."
         ),
     ] = None,
-    soft: Annotated[
-        float, typer.Option(metavar="PERCENT", help="Noisy arms: a smaller difference does not matter.")
-    ] = 1.0,
+    soft: Annotated[float, typer.Option(metavar="PERCENT", help="Noisy arms: smallest relevant difference.")] = 1.0,
     seed: Annotated[
         int, typer.Option(min=0, help="Noisy arms: seed for resampling. The same seed gives the same answer.")
     ] = 1,
@@ -56,7 +54,7 @@ def compare(
             metavar="N",
             min=1,
             max=10,
-            help="Noisy arms: number of this look, if you add boots until the result is settled.",
+            help="Noisy arms: number of this analysis, if you add boots until the result is clear.",
         ),
     ] = None,
     describe: Annotated[
@@ -113,7 +111,7 @@ def compare(
       firstlight compare a.boot b.boot --from kernel_start --to user_start
     """
     if markdown and json:
-        raise UsageError("`--markdown` excludes `--json`", hint="ask for one of them")
+        raise UsageError("`--markdown` cannot be combined with `--json`", hint="give one of them")
     page = Page.wanted(html, force, data=markdown or json)
     if bin_width is not None and not describe:
         raise UsageError("`--bin` is for `--describe`", hint="give both")
@@ -137,7 +135,7 @@ def compare(
         for arm in arms[1:]
     ]
     if describe:
-        text = "is compared as one boot a side, which has no mean and no spread: `--describe` says nothing of it"
+        text = "is compared with one boot per side, so it has no mean and no spread: `--describe` does not apply"
         print_notes(f"`{each.b.boots[0].directory}` {text}" for each in compared if each.exact)
     evidence, rows = [(each.evidence, each.robustness) for each in compared], _ROWS if limit is None else limit
     share = None if min_percent is None else min_percent / 100

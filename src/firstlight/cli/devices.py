@@ -20,7 +20,7 @@ def devices(
     boot: Bundle,
     uevents: Annotated[bool, typer.Option("--uevents", help="Show uevents and udev's queue instead.")] = False,
     costs: Annotated[
-        bool, typer.Option("--costs", help="Show what udev's workers did for each device: calls, instructions, time.")
+        bool, typer.Option("--costs", help="Show the work of udev for each device: calls, instructions, time.")
     ] = False,
     sort: Annotated[Order, SORT] = "duration",
     limit: Limit = None,
@@ -40,7 +40,7 @@ def devices(
     """
     check_form(csv, json)
     if costs and uevents:
-        raise UsageError("`--costs` and `--uevents` are two tables", hint="leave one of them out")
+        raise UsageError("`--costs` and `--uevents` cannot be combined", hint="leave one of them out")
     show = _print_costs if costs else _print_uevents if uevents else _print_devices
     show(api.open(boot), sort, Form(limit, csv, json))
 

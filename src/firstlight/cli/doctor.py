@@ -47,5 +47,5 @@ def doctor(
                 print_wrapped(out, printable(check.remedy), " " * (10 + width), 10 + width)
         if found.install is not None:
             print_line(out)
-            print_wrapped(out, f"To add what is missing: {found.install}")
+            print_wrapped(out, f"To install missing programs: {found.install}")
     raise typer.Exit(0 if found.exact else 1)

@@ -122,9 +122,9 @@ def show(
     from firstlight.render.views.experiment.report import chosen_tables, no_quantiles, quantile_tables, results_report
 
     if sum((stages, effects, shares)) > 1:
-        raise UsageError("`--stages`, `--effects` and `--shares` exclude one another", hint="ask for one of them")
+        raise UsageError("`--stages`, `--effects` and `--shares` cannot be combined", hint="give one of them")
     if sum((markdown, csv, json)) > 1:
-        raise UsageError("`--markdown`, `--csv` and `--json` exclude one another", hint="ask for one of them")
+        raise UsageError("`--markdown`, `--csv` and `--json` cannot be combined", hint="give one of them")
     page = Page.wanted(html, force, data=markdown or csv or json)
     statistics = _checked(quantile or [])
     results = api.read_experiment(directory)
@@ -157,5 +157,5 @@ def _checked(names: list[str]) -> list[str]:
     for name in names:
         if name not in _STATISTICS:
             hint = f"one of {', '.join(f'`{each}`' for each in _STATISTICS)}"
-            raise UsageError(f"`{name}` is no statistic", where="--quantile", hint=hint)
+            raise UsageError(f"`{name}` is not a statistic", where="--quantile", hint=hint)
     return list(dict.fromkeys(names))

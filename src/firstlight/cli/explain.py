@@ -17,11 +17,11 @@ _MOST = 10
 def explain(
     boot: Bundle,
     entry: Annotated[
-        str | None, typer.Argument(metavar="[ENTRY]", help="Show this entry of the catalogue alone, with all evidence.")
+        str | None, typer.Argument(metavar="[ENTRY]", help="Show only this entry of the catalogue, with all evidence.")
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option(metavar="MARK|UNIT", help="Count costs until here (default: the end of the boot)."),
+        typer.Option(metavar="MARK|UNIT", help="Count costs up to this mark or unit (default: the end of the boot)."),
     ] = None,
     catalogue: Annotated[
         list[Path] | None,

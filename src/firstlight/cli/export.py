@@ -34,7 +34,9 @@ def export(
     ] = None,
     by: Annotated[
         Literal["function", "process"],
-        typer.Option(help="With --to folded: frames are functions; or processes, in them user mode and system calls."),
+        typer.Option(
+            help="With --to folded: frames are functions, or processes with their user mode and system calls."
+        ),
     ] = "function",
     table: Annotated[
         str | None, typer.Option(metavar="TABLE", help="With --to csv: write only this table, as NAME.TABLE.csv.")
@@ -51,7 +53,9 @@ def export(
     ] = None,
     build_id: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="With --to kcidb: the submitted build (default: made of the kernel's digest)."),
+        typer.Option(
+            metavar="ID", help="With --to kcidb: the submitted build (default: derived from the kernel's digest)."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file or directory.")] = False,
     json: Json = False,
@@ -111,19 +115,21 @@ def _check(
     """Reject options that exclude each other, before anything is read."""
     if unit is not None and not to.form.unit:
         able = ", ".join(name for name in api.ExportFormat if name.form.unit)
-        raise UsageError(f"`--to {to}` has no unit to choose", hint=f"`--unit` is for {able}")
+        raise UsageError(f"`--to {to}` has no `--unit`", hint=f"`--unit` is for {able}")
     if to is not api.ExportFormat.csv and (table is not None or exact):
         raise UsageError(f"`--to {to}` has no `{'--table' if table is not None else '--exact'}`", hint="it is for csv")
     if output != Path("-"):
         return
     if json:
-        raise UsageError("`-o -` excludes `--json`: both go to standard output")
+        raise UsageError("`-o -` cannot be combined with `--json`: both write to standard output")
     if to.form.directory:
         raise UsageError(
-            f"`--to {to}` writes a directory, which standard output cannot hold", hint="name one with `-o`"
+            f"`--to {to}` writes a directory and cannot write to standard output", hint="name one with `-o`"
         )
     if to.form.binary and table is None and sys.stdout.isatty():
-        raise UsageError(f"`--to {to}` is binary and not for a terminal", hint="name a file with `-o`, or use a pipe")
+        raise UsageError(
+            f"`--to {to}` is binary and cannot be written to a terminal", hint="name a file with `-o`, or use a pipe"
+        )
 
 
 class _Write(Protocol):

@@ -18,7 +18,7 @@ StorePath = Annotated[
     str,
     typer.Argument(
         metavar="STORE",
-        help="What the machines of the farm share: a directory, s3://BUCKET/PREFIX, gs://, az://, or sftp://HOST/DIR.",
+        help="Store of the farm: a directory, s3://BUCKET/PREFIX, gs://, az://, or sftp://HOST/DIR.",
     ),
 ]
 

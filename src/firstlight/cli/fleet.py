@@ -20,11 +20,9 @@ FleetPath = Annotated[
 ]
 Where = Annotated[
     str,
-    typer.Option(metavar="CONDITIONS", help='Only boots that meet these, such as `model = "A" and kernel ~ "6.*"`.'),
+    typer.Option(metavar="CONDITIONS", help='Only boots that match, such as `model = "A" and kernel ~ "6.*"`.'),
 ]
-By = Annotated[
-    str | None, typer.Option(metavar="ATTRIBUTES", help="Attributes that make groups, with commas between them.")
-]
+By = Annotated[str | None, typer.Option(metavar="ATTRIBUTES", help="Attributes to group by, separated by commas.")]
 EngineName = Annotated[
     str, typer.Option("--engine", metavar="ENGINE", help="`duckdb`, `spark`, or the URL of a Spark cluster.")
 ]
@@ -68,7 +66,7 @@ def add(
         list[str],
         typer.Argument(
             metavar="BOOT|TAR|DIR|STORE...",
-            help="Bundles, directories or archives of them, stores of farms, records to import.",
+            help="Bundles, directories or archives of bundles, stores of farms, records to import.",
         ),
     ],
     set_: Annotated[
@@ -103,7 +101,7 @@ def add(
         left_out = [{"boot": where, "reason": why} for where, why in done.quarantined]
         print_json({"fleet": str(fleet), "added": done.added, "known": done.known, "quarantined": left_out})
     else:
-        known = f", {done.known} {'was' if done.known == 1 else 'were'} in it already" if done.known else ""
+        known = f", {done.known} {'was' if done.known == 1 else 'were'} already in it" if done.known else ""
         print(f"{fleet}: {done.added} added{known}")
         print_first_notes([f"left out: {where}: {why}" for where, why in done.quarantined])
     if done.quarantined and not done.added and not done.known:
@@ -295,7 +293,7 @@ def page(
         Path, typer.Option("-o", "--output", metavar="FILE", readable=False, help="The HTML file.")
     ] = Path("fleet.html"),
     where: Where = "",
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json: Json = False,
 ) -> None:
     """Write the page of a fleet: one HTML file that loads nothing.
@@ -337,7 +335,7 @@ def export(
     between: Annotated[
         str | None, typer.Option(metavar="OLD,NEW", help="Also the parts that changed between two kernels.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json: Json = False,
 ) -> None:
     """Write the figures of a fleet for Prometheus, or the dashboard of Grafana that shows them.
@@ -357,7 +355,9 @@ def export(
 
         if json:
             raise UsageError(
-                "`-o -` excludes `--json`: both go to standard output", where="--output", hint="leave one out"
+                "`-o -` cannot be combined with `--json`: both write to standard output",
+                where="--output",
+                hint="leave one out",
             )
         with TemporaryDirectory(prefix="firstlight-fleet-") as folder:
             print(api.export_fleet(fleet, to, Path(folder) / "export", **options).read_text(encoding="utf-8"), end="")

@@ -28,7 +28,7 @@ def functions(
         str | None,
         typer.Option(
             metavar="START..END",
-            help="Show only what ran in the slices of time nearest to these instants, such as `0.8s..0.9s`.",
+            help="Show only the time slices nearest to this interval, such as `0.8s..0.9s`.",
         ),
     ] = None,
     unit: Annotated[api.FunctionUnit, typer.Option(help="Unit of Time, Average and Local.")] = "time",
@@ -41,8 +41,8 @@ def functions(
         bool,
         typer.Option(
             "--corrected",
-            help="From the calling-context tree: Max-sub by the time under its caller; of an imported function log "
-            "also recursion counted once, and calls without an end as intervals.",
+            help="From the calling-context tree: Max-sub by the time under its caller. For an imported function log, "
+            "also count recursion once, and calls without an end as intervals.",
         ),
     ] = False,
     raw_names: Annotated[
@@ -58,12 +58,12 @@ def functions(
         typer.Option(
             "--process",
             metavar="P",
-            help="What one process executed: functions in user mode, system calls, the rest of the kernel. P is a PID, "
+            help="Show one process: functions in user mode, system calls, the rest of the kernel. P is a PID, "
             "a name, an executable's path or file name, or a service.",
         ),
     ] = None,
     user: Annotated[
-        bool, typer.Option("--user", help="Only functions of user mode, and the files that they are in.")
+        bool, typer.Option("--user", help="Show only functions of user mode, and the files that contain them.")
     ] = False,
     symbols: Annotated[
         Path | None,
@@ -102,15 +102,17 @@ def functions(
     from firstlight.render.views.functions import functions_frame, functions_report, functions_subject, tree_report
 
     if csv and (json or tree):
-        raise UsageError("`--csv` excludes `--json` and `--tree`", hint="`--tree --json` gives the tree as data")
+        raise UsageError(
+            "`--csv` cannot be combined with `--json` or `--tree`", hint="`--tree --json` prints the tree as data"
+        )
     if tree and limit is not None:
-        raise UsageError("`--tree` excludes `-n`", hint="`--min-percent` prunes a tree")
+        raise UsageError("`--tree` cannot be combined with `-n`", hint="`--min-percent` prunes a tree")
     opened = api.open(boot)
     if process is not None or user:
         if tree or corrected or raw_names or columns or under is not None or phase is not None:
             raise UsageError(
-                "`--process` and `--user` exclude the options of the kernel's calling-context tree",
-                hint="add nothing but `--between`, `--symbols`, `-n`, `--csv` and `--json`",
+                "`--process` and `--user` cannot be combined with options of the kernel's calling-context tree",
+                hint="they take only `--between`, `--symbols`, `-n`, `--csv` and `--json`",
             )
         check_form(csv, json)
         instants = None if between is None else parse_between(between)
@@ -119,18 +121,18 @@ def functions(
     if symbols is not None:
         raise UsageError("`--symbols` is for functions of user mode", hint="add `--user` or `--process P`")
     if between is not None and phase is not None:
-        raise UsageError("`--between` excludes `--phase`", hint="leave out one of them")
+        raise UsageError("`--between` cannot be combined with `--phase`", hint="give one of them")
     instants = None if between is None else parse_between(between)
     part = (corrected, tree, raw_names, under is not None, phase is not None, instants is not None)
     of_tree = any(part) or unit == "instructions"
     if columns is not None and of_tree:
-        raise UsageError("`--columns` is for kd's own table", hint="leave out what asks for the calling-context tree")
+        raise UsageError("`--columns` is for kd's own table", hint="leave out the options of the calling-context tree")
     if not of_tree and opened.kd().height:
         show_kd(opened, sort, columns, limit, csv, json)
         return
     if columns is not None:
         raise UsageError(
-            "this boot has no table of kd", hint="`firstlight import` of a function log or a kd table gives one"
+            "this boot has no table of kd", hint="`firstlight import` of a function log or a kd table makes one"
         )
     counted = None if instants is None else opened.interval(*instants)
     subject = functions_subject(opened, unit, phase, under, counted)
@@ -186,7 +188,7 @@ def parse_between(text: str) -> tuple[int, int]:
     instants = duration_ns(start, "--between"), duration_ns(end, "--between")
     if instants[1] <= instants[0]:
         what = f"`{end}` is not after `{start}`"
-        raise UsageError(what, where="--between", hint="turn the two round: an interval begins before it ends")
+        raise UsageError(what, where="--between", hint="swap the two: an interval begins before it ends")
     return instants
 
 

@@ -45,14 +45,15 @@ def gate(
         typer.Option(
             metavar="FILE",
             readable=False,
-            help="A noise band from `firstlight calibrate` (default: that of the recipe, else a shipped one).",
+            help="A noise band from `firstlight calibrate` (default: the recipe's band, otherwise a shipped one).",
         ),
     ] = None,
     fail_within_band: Annotated[
         bool, typer.Option("--fail-within-band", help="Fail soft limits within the noise band, too.")
     ] = False,
     other_testbed: Annotated[
-        bool, typer.Option("--other-testbed", help="Compare with a baseline of another testbed; every report says so.")
+        bool,
+        typer.Option("--other-testbed", help="Compare with a baseline of another testbed; every report states this."),
     ] = False,
     strict: Strict = False,
     board: Annotated[Path | None, board_file("Boot this board and check its boots")] = None,
@@ -101,13 +102,15 @@ def gate(
              "custom_smaller": custom_smaller, "code_quality": code_quality}  # fmt: skip
     printed = _printed(files, data=json)
     if github and json:
-        raise UsageError("`--github` excludes `--json`: both are standard output", hint="ask for one of them")
+        raise UsageError(
+            "`--github` cannot be combined with `--json`: both write to standard output", hint="give one of them"
+        )
     path = api.baseline_path(baseline, directory)
     if (board is None) == (not boots):
-        raise UsageError("give boots, or `--board` with the file of a board")
+        raise UsageError("give boots, or `--board` with a board file")
     of_board = {"append": append, "kernel": kernel, "initrd": initrd, "rootfs": rootfs, "keep": keep}
     if board is None and (given := [name for name, value in of_board.items() if value]):
-        raise UsageError(f"`--{given[0]}` is for boots of a board", hint="`--board FILE` names it")
+        raise UsageError(f"`--{given[0]}` needs `--board`", hint="`--board FILE` names it")
     result = api.run_gate(
         boots or [], baseline, directory=directory, rules=rules, band=band, fail_within_band=fail_within_band,
         other_testbed=other_testbed, confirm=confirm, pairs=pairs, trust=trust, board=board, board_boots=repeat,
@@ -143,10 +146,12 @@ def _printed(files: dict[str, Path | None], *, data: bool) -> bool:
         place = "-" if str(path) == "-" else str(path.resolve())
         if place in places:
             to = "standard output" if place == "-" else f"`{path}`"
-            raise UsageError(f"{places[place]} and {option} both go to {to}", hint="name a file for each")
+            raise UsageError(f"{places[place]} and {option} both write to {to}", hint="name a file for each")
         places[place] = option
     if data and "-" in places:
-        raise UsageError(f"{places['-']} to standard output excludes `--json`", hint="name a file for it")
+        raise UsageError(
+            f"{places['-']} to standard output cannot be combined with `--json`", hint="name a file for it"
+        )
     return "-" in places
 
 

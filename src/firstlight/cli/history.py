@@ -20,7 +20,7 @@ HistoryPath = Annotated[
 ]
 TestbedName = Annotated[
     str | None,
-    typer.Option("--testbed", metavar="NAME", help="The testbed to read (default: that of the newest boot)."),
+    typer.Option("--testbed", metavar="NAME", help="The testbed to read (default: the testbed of the newest boot)."),
 ]
 Kind = Literal["total", "phase", "function", "process", "service", "system_call", "package", "user_function"]
 
@@ -50,7 +50,7 @@ def add(
         print_json({"history": str(history), "at": at, "added": added.boots, "known": list(added.known),
                     "incomplete": list(added.incomplete)})  # fmt: skip
     else:
-        known = f", {len(added.known)} were in it already" if added.known else ""
+        known = f", {len(added.known)} were already in it" if added.known else ""
         print(f"{history}: {added.boots} added{known}")
         print_first_notes([f"incomplete: {text}" for text in added.incomplete])
 
@@ -96,11 +96,11 @@ def regressions(
     strict: Annotated[
         bool,
         typer.Option(
-            "--fail", help="Exit with code 3 if a regression of the total lasts, 5 if the result is inconclusive."
+            "--fail", help="Exit with code 3 if a regression of the total persists, 5 if the result is inconclusive."
         ),
     ] = False,
     at_once: Annotated[
-        bool, typer.Option("--at-once", help="With --fail: one point is enough; the regression need not last.")
+        bool, typer.Option("--at-once", help="With --fail: one point is enough; the regression need not persist.")
     ] = False,
     limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="Maximum number of rows.")] = 40,
     testbed: TestbedName = None,
@@ -172,14 +172,14 @@ def anchor(
         print_json({"history": str(history), "at": at, "added": added.boots, "known": list(added.known),
                     "incomplete": list(added.incomplete)})  # fmt: skip
     else:
-        print(f"{history}: {'the anchor was in it already' if added.known else f'an anchor at {at}'}")
+        print(f"{history}: {'the anchor was already in it' if added.known else f'an anchor at {at}'}")
 
 
 @app.command("bisect")
 def bisect(
     against: Annotated[
         Path,
-        typer.Option("--against", metavar="BOOT", readable=False, help="An exact boot; all versions have its recipe."),
+        typer.Option("--against", metavar="BOOT", readable=False, help="An exact boot; all versions use its recipe."),
     ],
     git: Annotated[str | None, typer.Option(metavar="GOOD..BAD", help="A range of commits.")] = None,
     repository: Annotated[
@@ -187,7 +187,7 @@ def bisect(
     ] = Path(),
     version: Annotated[
         list[str] | None,
-        typer.Option(metavar="VERSION", help="Instead of commits: a version (repeatable), the good one first."),
+        typer.Option(metavar="VERSION", help="A version, instead of commits (repeatable); the good one first."),
     ] = None,
     package: Annotated[
         str | None, typer.Option(metavar="NAME", help="The Debian package of the versions, by `apt-get download`.")

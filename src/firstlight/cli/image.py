@@ -111,4 +111,4 @@ def remove(name: Name, arch: Arch = None, json: Json = False) -> None:
     if json:
         print_json({"name": name, "removed": removed})
     else:
-        print(f"{name}: removed" if removed else f"{name}: was not there")
+        print(f"{name}: removed" if removed else f"{name}: did not exist")

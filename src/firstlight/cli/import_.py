@@ -46,7 +46,7 @@ def import_(
     ] = False,
     force: ForceBundle = False,
     any_machine: Annotated[
-        bool, typer.Option("--any-machine", help="Merge records of several machines and note the conflict.")
+        bool, typer.Option("--any-machine", help="Merge records of several machines and report the conflict.")
     ] = False,
     ready: Ready = None,
     mark: OwnMarks = None,
@@ -127,7 +127,9 @@ def _import_batch(
     from firstlight.render.views.import_batch import batch_data, batch_report
 
     if records:
-        raise UsageError("`--batch` excludes records", hint="records of one boot are imported without `--batch`")
+        raise UsageError(
+            "`--batch` cannot be combined with records", hint="import the records of one boot without `--batch`"
+        )
     if output is None:
         raise UsageError("`--batch` needs `-o`, the directory to write the bundles into", hint="such as `-o boots/`")
     rows = api.import_batch(

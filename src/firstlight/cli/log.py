@@ -57,8 +57,8 @@ def log(
     check_form(csv, json)
     filters = between is not None or grep is not None or level is not None
     if gaps + console_cost + filters > 1:
-        raise UsageError("`--gaps`, `--console-cost` and the choice of lines exclude one another",
-                         hint="`--between`, `--grep` and `--level` choose lines")  # fmt: skip
+        raise UsageError("`--gaps`, `--console-cost` and options that select lines cannot be combined",
+                         hint="`--between`, `--grep` and `--level` select lines")  # fmt: skip
     opened = api.open(boot)
     number = shown_limit(limit)
     untimed = opened.log()["time_ns"].null_count()

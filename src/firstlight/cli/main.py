@@ -33,7 +33,7 @@ def main() -> None:
     code = run(sys.argv[1:])
     problem = finish_output()
     if problem is not None and code == 0:
-        code = _complain(f"standard output: {problem}", "what was found is not all written: send it elsewhere", 1)
+        code = _complain(f"standard output: {problem}", "the output is incomplete: write it to another place", 1)
     sys.exit(code)
 
 
@@ -68,7 +68,7 @@ def _run(arguments: Sequence[str], envelope: Envelope) -> int:
         return fail(error.message, error.hint, error.exit_code, error.code, error.where)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
-        hint = f"`{context.command_path} --help` shows what there is" if context is not None else None
+        hint = f"`{context.command_path} --help` lists the commands and options" if context is not None else None
         return fail(_lowered(error.format_message()), hint, 2)
     except ModuleNotFoundError as error:
         missing = missing_extra(error)

@@ -45,7 +45,7 @@ Workers = Annotated[
     str | None,
     typer.Option(
         metavar="STORE",
-        help="Have the boots made by the workers of this store, or by `local:N` workers on this machine.",
+        help="Make the boots on the workers of this store, or on N workers on this machine (`local:N`).",
     ),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Boot everything again instead of using the cache.")]
@@ -122,7 +122,7 @@ def print_first_notes(texts: Sequence[str], most: int = 5) -> None:
     """Print the first of several notes of one kind, and how many more there are."""
     print_notes(texts[:most])
     if len(texts) > most:
-        print(f"note: and {len(texts) - most} more of the kind", file=sys.stderr)
+        print(f"note: and {len(texts) - most} more like this", file=sys.stderr)
 
 
 def check_form(csv: bool, json: bool) -> None:
@@ -131,4 +131,4 @@ def check_form(csv: bool, json: bool) -> None:
     :raises UsageError: when both are.
     """
     if csv and json:
-        raise UsageError("`--csv` excludes `--json`", hint="ask for one of them")
+        raise UsageError("`--csv` cannot be combined with `--json`", hint="give one of them")

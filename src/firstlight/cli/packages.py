@@ -15,7 +15,7 @@ from firstlight.cli.rows import Form, print_rows
 
 def packages(
     boot: Bundle,
-    by: Annotated[Literal["package", "file"], typer.Option(help="What the instructions are summed by.")] = "package",
+    by: Annotated[Literal["package", "file"], typer.Option(help="Sum the instructions by this.")] = "package",
     root: Annotated[
         Path | None,
         typer.Option(

@@ -34,7 +34,9 @@ class Page:
         if path != _STANDARD_OUTPUT:
             check_free(path, force=force)
         elif data:
-            raise UsageError("`--html -` excludes data on standard output", hint="name the page: `--html FILE`")
+            raise UsageError(
+                "`--html -` cannot be combined with data on standard output", hint="name the page: `--html FILE`"
+            )
         return cls(path)
 
     def write(self, data: dict[str, Any]) -> None:

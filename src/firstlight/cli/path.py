@@ -64,9 +64,7 @@ def path(
             if opened.log()["time_ns"].drop_nulls().is_empty():
                 say_nothing("times", opened.missing_hint("log"))
             else:
-                say_nothing(
-                    "a later instant", "import a log that goes on: a path leads from one instant to a later one"
-                )
+                say_nothing("a later instant", "import a longer log: a path leads from one instant to a later one")
 
 
 def parse_changes(texts: list[str]) -> dict[str, int]:

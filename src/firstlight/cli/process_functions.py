@@ -47,4 +47,4 @@ def _hint(boot: api.Boot, user: bool) -> str:
         return boot.missing_hint("processes")
     if user and boot.table("user_functions").is_empty():
         return boot.missing_hint("user_functions")
-    return "nothing that was recorded matches; `firstlight processes` lists the processes"
+    return "nothing in the recording matches; `firstlight processes` lists the processes"

@@ -53,14 +53,12 @@ def record(
         str | None,
         typer.Option(
             metavar="MODEL|FILE",
-            help="With --rootfs: put it on a disk with latency, emmc, sd, spi-nor, sata or a model of yours.",
+            help="With --rootfs: put it on a disk with latency, emmc, sd, spi-nor, sata or your own model.",
         ),
     ] = None,
     overlay: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", readable=False, help="Files laid over those of the guest; `.wh.NAME` removes NAME."
-        ),
+        typer.Option(metavar="DIR", readable=False, help="Files to add to the guest; `.wh.NAME` removes NAME."),
     ] = None,
     initramfs_files: Annotated[
         Path | None,
@@ -174,7 +172,7 @@ def record(
             metavar="N",
             min=0,
             max=100,
-            help="With --board: boots before them that do not count (default: 1 of several).",
+            help="With --board: number of warm-up boots that do not count (default: 1 before several boots).",
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print QEMU's command line and stop.")] = False,
@@ -206,8 +204,8 @@ def record(
         )  # fmt: skip
         return
     if repeat != 1 or warm_up is not None:
-        raise UsageError(f"`{'--repeat' if repeat != 1 else '--warm-up'}` is for boots of a board",
-                         hint="`--board FILE` names it; an exact boot needs no repeat")  # fmt: skip
+        raise UsageError(f"`{'--repeat' if repeat != 1 else '--warm-up'}` needs `--board`",
+                         hint="give `--board FILE`; an exact boot needs no repetition")  # fmt: skip
     options = api.RecordOptions(
         output=output,
         force=force,
@@ -295,7 +293,7 @@ def _record_board(
     if len(recording.boots) < repeat:
         lost = repeat - len(recording.boots)
         raise UnhealthyBootError(f"{lost} of {repeat} boots did not come up", where=str(board),
-                                 hint="the events above say why; the other boots are recorded")  # fmt: skip
+                                 hint="the events above state the reason; the other boots are recorded")  # fmt: skip
 
 
 def _print_summary(boot: api.Boot) -> None:

@@ -17,7 +17,7 @@ from firstlight.errors import UsageError
 def report(
     boots: Annotated[
         list[Path],
-        typer.Argument(metavar="BOOT [BOOT]", readable=False, help="A boot bundle, or two that the page compares."),
+        typer.Argument(metavar="BOOT [BOOT]", readable=False, help="A boot bundle, or two to compare on the page."),
     ],
     output: Annotated[
         Path | None,
@@ -30,7 +30,7 @@ def report(
         typer.Option(
             "--align",
             metavar="MARK",
-            help="Of two boots: the mark that aligns them (default: the first that both have).",
+            help="With two boots: align them at this mark (default: the first that both have).",
         ),
     ] = None,
     force: ForceFile = False,
@@ -49,13 +49,17 @@ def report(
       firstlight report a.boot -o - | gzip > page.html.gz
     """
     if len(boots) > 2:
-        raise UsageError("a page has one boot or two", hint="`firstlight compare A B C --html FILE` compares more")
+        raise UsageError(
+            "a page has one boot or two", hint="`firstlight compare A B C --html FILE` compares more boots"
+        )
     boot, other = boots[0], boots[1] if len(boots) == 2 else None
     if align is not None and other is None:
         raise UsageError("`--align` is for two boots", hint="give a second boot")
     if output == Path("-"):
         if json:
-            raise UsageError("`-o -` excludes `--json`", hint="`firstlight show --json` gives the boot as data")
+            raise UsageError(
+                "`-o -` cannot be combined with `--json`", hint="`firstlight show --json` prints the boot as data"
+            )
         sys.stdout.write(api.page(boot, other, align=align))
         return
     page = api.report(boot, output, other=other, align=align, force=force)

@@ -42,7 +42,7 @@ def scale(
     term: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMNS", help="Counts of a table that the cost may grow with, such as `a*b` (repeatable)."
+            metavar="COLUMNS", help="Counts of a table that the cost may depend on, such as `a*b` (repeatable)."
         ),
     ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="The costs of the table have no noise.")] = False,

@@ -54,7 +54,7 @@ def run(
     ] = None,
     memory: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="Memory of guests to which no arm gives another size: 512M, 2G."),
+        typer.Option(metavar="SIZE", help="Memory of guests for arms that set no size: 512M, 2G."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -101,7 +101,7 @@ def recheck(
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="A finished study to compare with (default: run it)."),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Boot all arms instead of those of the quick form.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Boot all arms instead of the arms of the quick run.")] = False,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="The directory to write (default: recheck-STUDY)."),

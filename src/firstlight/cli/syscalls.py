@@ -16,7 +16,7 @@ OneProcess = Annotated[
     typer.Option(
         "--process",
         metavar="P",
-        help="Only of this process: a PID, a name, an executable's path or file name, or a service.",
+        help="Show only calls of this process: a PID, a name, an executable's path or file name, or a service.",
     ),
 ]
 
@@ -29,13 +29,13 @@ def _hint(boot: api.Boot) -> str:
         )
     if boot.table("processes").is_empty():
         return boot.missing_hint("processes")
-    return "nothing that was recorded matches; `firstlight processes` lists the processes"
+    return "nothing in the recording matches; `firstlight processes` lists the processes"
 
 
 def syscalls(
     boot: Bundle,
     process: OneProcess = None,
-    by: Annotated[Literal["process", "call", "path"], typer.Option(help="What the calls are summed by.")] = "call",
+    by: Annotated[Literal["process", "call", "path"], typer.Option(help="Sum the calls by this.")] = "call",
     every: Annotated[bool, typer.Option("--each", help="Print every call with --csv or --json instead of sums.")] = (
         False
     ),
@@ -76,7 +76,7 @@ def syscalls(
 def files(
     boot: Bundle,
     process: OneProcess = None,
-    not_found: Annotated[bool, typer.Option("--not-found", help="Only paths that were looked for in vain.")] = False,
+    not_found: Annotated[bool, typer.Option("--not-found", help="Show only paths that were not found.")] = False,
     limit: Limit = None,
     csv: Csv = False,
     json: Json = False,

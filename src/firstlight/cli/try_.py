@@ -27,7 +27,7 @@ def try_(
         str | None, typer.Option(metavar="DIR|IMAGE|TAR|debian", help="Another root file system.")
     ] = None,
     overlay: Annotated[
-        Path | None, typer.Option(metavar="DIR", readable=False, help="Files laid over those of the guest.")
+        Path | None, typer.Option(metavar="DIR", readable=False, help="Files to add to the guest.")
     ] = None,
     guest_command: GuestCommand = None,
     memory: Annotated[str | None, typer.Option(metavar="SIZE", help="Another size of memory.")] = None,
@@ -88,7 +88,7 @@ def try_(
         from firstlight.render.views.experiment.trial import trial_verdict
 
         # A path in the cache means nothing to the user.
-        changed = "the change (in the cache alone; `-o NAME.boot` keeps it)" if output is None else str(output)
+        changed = "the change (only in the cache; `-o NAME.boot` keeps it)" if output is None else str(output)
         again = " (booted again)" if trial.baseline_booted else ""
         shown = difference_report(difference, 10 if rows is None else rows, names=(f"{against}{again}", changed))
         print_report([*shown, BLANK, trial_verdict(difference, trial.tolerance, allowed, trial.band)])

@@ -88,7 +88,10 @@ def run(
     ] = None,
     board: Annotated[Path | None, board_file("Tune the command line of this board")] = None,
     blocks: Annotated[
-        int, typer.Option(metavar="N", min=3, max=100, help="With --board: boots of each combination of the design.")
+        int,
+        typer.Option(
+            metavar="N", min=3, max=100, help="With --board: number of boots of each combination of the design."
+        ),
     ] = 4,
     jobs: Jobs = None,
     workers: Workers = None,
@@ -108,7 +111,7 @@ def run(
       firstlight tune --board lab.toml --without no-apic-timer -o board/
     """
     if (board is None) == (recipe is None):
-        raise UsageError("give a recipe, or `--board` with the file of a board")
+        raise UsageError("give a recipe, or `--board` with a board file")
     if board is not None:
         _check_for_board(ctx, goal)
         tuned = api.tune_board(
@@ -144,7 +147,7 @@ def show(
       firstlight tune show cloud/ --json | jq .data.kept
     """
     if markdown and json:
-        raise UsageError("`--markdown` excludes `--json`", hint="ask for one of them")
+        raise UsageError("`--markdown` cannot be combined with `--json`", hint="give one of them")
     found = api.read_tuning(directory)
     if html is not None:
         from firstlight.render.page.tuning import tuning_html
@@ -182,7 +185,9 @@ def _check_for_board(ctx: typer.Context, goal: str) -> None:
     :raises UsageError: naming the first option.
     """
     if goal != "ready":
-        raise UsageError(f"`--goal {goal}` is not for boards", hint="a board is timed from `kernel_start` to `ready`")
+        raise UsageError(
+            f"`--goal {goal}` is not for boards", hint="the time of a board is measured from `kernel_start` to `ready`"
+        )
     for name in _NOT_OF_BOARDS:
         given = ctx.get_parameter_source(name)
         if given is not None and given.name == "COMMANDLINE":

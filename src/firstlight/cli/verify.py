@@ -12,7 +12,9 @@ from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import Bundle, Json, Trust
 
-_OTHER_QEMU = "hint: another QEMU may be another machine: name the recorded one with `--qemu`, or this one to compare"
+_OTHER_QEMU = (
+    "hint: another QEMU may be another machine: give the recorded one with `--qemu`, or this one to compare both"
+)
 
 
 def verify(
@@ -23,20 +25,20 @@ def verify(
     ] = None,
     kernel: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", readable=False, help="The kernel of a bundle that this machine did not record."),
+        typer.Option(metavar="FILE", readable=False, help="Kernel for a bundle that this machine did not record."),
     ] = None,
     initrd: Annotated[
-        Path | None, typer.Option(metavar="FILE", readable=False, help="The initramfs of such a bundle.")
+        Path | None, typer.Option(metavar="FILE", readable=False, help="Initramfs for such a bundle.")
     ] = None,
     rootfs: Annotated[
-        str | None, typer.Option(metavar="DIR|IMAGE|TAR", help="The root file system of such a bundle.")
+        str | None, typer.Option(metavar="DIR|IMAGE|TAR", help="Root file system for such a bundle.")
     ] = None,
     overlay: Annotated[
-        Path | None, typer.Option(metavar="DIR", readable=False, help="The overlay of such a bundle.")
+        Path | None, typer.Option(metavar="DIR", readable=False, help="Overlay for such a bundle.")
     ] = None,
     initramfs_files: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", readable=False, help="The additional initramfs files of such a bundle."),
+        typer.Option(metavar="DIR", readable=False, help="Additional initramfs files for such a bundle."),
     ] = None,
     trust: Trust = False,
     json: Json = False,
@@ -75,7 +77,7 @@ def verdict_lines(boot: Path, verdict: api.Verification) -> list[str]:
 
     >>> from firstlight.lab.run.verify import ChangedInput
     >>> verdict_lines(Path("a.boot"), api.Verification(inputs=(ChangedInput("qemu", "1" * 64, "2" * 64),)))[-1]
-    'hint: another QEMU may be another machine: name the recorded one with `--qemu`, or this one to compare'
+    'hint: another QEMU may be another machine: give the recorded one with `--qemu`, or this one to compare both'
     """
     from firstlight.escape import printable
 
@@ -86,7 +88,7 @@ def verdict_lines(boot: Path, verdict: api.Verification) -> list[str]:
     ]
     if verdict.inputs:
         hints = [_OTHER_QEMU] if any(each.name == "qemu" for each in verdict.inputs) else []
-        return [f"{name}: not booted, an input is not the recorded one", *changed, *hints]
+        return [f"{name}: not booted, an input differs from the recorded one", *changed, *hints]
     with_another = " with another " + " and ".join(each.name for each in verdict.observers) if verdict.observers else ""
     if verdict.equal:
         rows = sum(verdict.tables.values())

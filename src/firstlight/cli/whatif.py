@@ -27,14 +27,14 @@ def whatif(
     ] = None,
     faster: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=50%", help="Let the work of NAME take this much less time (repeatable)."),
+        typer.Option(metavar="NAME=50%", help="Make the work of NAME take this much less time (repeatable)."),
     ] = None,
     prove: Annotated[
         bool, typer.Option("--prove", help="Boot the recipe without the work and print the prediction's error.")
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="NAME.boot", help="Store the bundle of the proving boot here."),
+        typer.Option("-o", "--output", metavar="NAME.boot", help="Store the bundle of the boot with the change here."),
     ] = None,
     force: ForceBundle = False,
     trust: Trust = False,
@@ -62,7 +62,7 @@ def whatif(
     from firstlight.render.views.whatif import forecast_data, forecast_report
 
     if output is not None and not prove:
-        raise UsageError("`--output` stores the proving boot", where=str(output), hint="add `--prove`")
+        raise UsageError("`--output` stores the boot of `--prove`", where=str(output), hint="add `--prove`")
     forecast = api.whatif(
         boot, without=without or (), faster=parse_faster(faster or []), prove=prove, output=output, force=force,
         trust=trust, progress=True,

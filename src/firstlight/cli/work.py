@@ -20,9 +20,9 @@ from firstlight.quantities import counted
 def work(
     store: StorePath,
     wait: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="How long to wait for another job before it ends.")
+        float, typer.Option(metavar="SECONDS", min=0, help="Seconds to wait for another job before the worker ends.")
     ] = 60.0,
-    most: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after so many boots.")] = None,
+    most: Annotated[int | None, typer.Option(metavar="N", min=1, help="End after this number of boots.")] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="The name of this worker (default: host and process number).")
     ] = None,
@@ -36,7 +36,9 @@ def work(
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, max=10_000, help="With --dask: how many (default: one for each thread)."),
+        typer.Option(
+            metavar="N", min=1, max=10_000, help="With --dask: number of workers (default: one for each thread)."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -61,7 +63,9 @@ def work(
             raise UsageError("`--name` names one worker, and `--dask` starts several")
         _on_dask(store, dask, wait, most, workers, json)
     if workers is not None:
-        raise UsageError("`--workers` needs `--dask`", hint="one command is one worker on this machine: run it again")
+        raise UsageError(
+            "`--workers` needs `--dask`", hint="one command runs one worker on this machine: run it again for another"
+        )
     worked = api.work(store, name=name, wait_s=wait, most=most, progress=True)
     if json:
         print_json(dataclasses.asdict(worked))

@@ -50,16 +50,16 @@ def compare_arms(
         _check_one_recipe(arm)
     if not is_noisy(a, b):
         if band is not None and band.kind != "noise_band":
-            message = "a calibration is of boots that vary, and these are compared exactly"
-            hint = "`firstlight calibrate a.boot -o band.json` makes their band"
+            message = "this calibration is for boots that vary, but these boots are compared exactly"
+            hint = "`firstlight calibrate a.boot -o band.json` makes a band for them"
             raise CompareError(message, where=b.name, hint=hint)
         return compare_exact(a, b, band)
     # Statistics take long to load, and exact boots need none.
     from firstlight.comparison.statistical.comparison import compare_noisy
 
     if band is not None and band.kind != "testbed":
-        message = "a noise band is of exact boots, and these vary"
-        hint = "`firstlight calibrate DIR -o testbed.json` finds the noise of their testbed"
+        message = "a noise band is for exact boots, but these boots vary"
+        hint = "`firstlight calibrate DIR -o testbed.json` measures the noise of their testbed"
         raise CompareError(message, where=b.name, hint=hint)
     return compare_noisy(
         a, b, soft_percent=soft_percent, seed=seed, describing=describing, pairing=pairing, bin_ns=bin_ns,
@@ -94,8 +94,8 @@ def compare_exact(a: BootSet, b: BootSet, band: Band | None = None) -> ExactDiff
         if arm.mode == "exact" and not arm.is_equal:
             report = method_of(arm.boots)
             why = "; ".join(report.reasons)
-            message = f"its {len(arm.boots)} boots are exact recordings and not equal, but {report.method}: {why}"
-            hint = "`firstlight verify` says where a boot is not the same again"
+            message = f"its {len(arm.boots)} boots are exact recordings but not equal; they are {report.method}: {why}"
+            hint = "`firstlight verify` shows where a repeated boot differs"
             raise CompareError(message, where=arm.name, hint=hint)
     first = a.boots[0]
     tolerance = None
@@ -104,17 +104,15 @@ def compare_exact(a: BootSet, b: BootSet, band: Band | None = None) -> ExactDiff
         tolerance = known.tolerance
     difference = exact_difference(first, b.boots[0], tolerance)
     flags = [
-        Flag("excluded", f"`{each.path.name}` does not take part: {each.reason}")
-        for arm in (a, b)
-        for each in arm.excluded
+        Flag("excluded", f"`{each.path.name}` is left out: {each.reason}") for arm in (a, b) for each in arm.excluded
     ]
     if not (a.is_exact and b.is_exact):
         single = next((arm for arm in (a, b) if len(arm.boots) == 1), None)
         if single is None or len(a.boots) != len(b.boots):
             where = (single or a).name
-            message = f"an arm of one boot says nothing in {a.mode} mode: boots differ without any change"
-            raise CompareError(message, where=where, hint="record at least 6 boots a side, in turn")
-        text = f"one boot a side in {a.mode} mode: this is how these two boots differ, not what a change did"
+            message = f"one boot per arm is not enough in {a.mode} mode: boots differ without any change"
+            raise CompareError(message, where=where, hint="record at least 6 boots per side, in turns")
+        text = f"one boot per side in {a.mode} mode: these are differences of two boots, not effects of a change"
         flags.append(Flag("one_boot", text))
     return replace(difference, flags=(*flags, *difference.flags))
 
@@ -131,5 +129,5 @@ def _check_one_recipe(arm: BootSet) -> None:
         if changed := recipe_changes(first.manifest, boot.manifest):
             inputs = ", ".join(f"`{change.name}`" for change in changed[:5])
             names = f"`{first.directory.name}` and `{boot.directory.name}`"
-            message = f"the boots of one arm are of one recipe: {names} differ in {inputs}"
+            message = f"the boots of an arm must have the same recipe: {names} differ in {inputs}"
             raise CompareError(message, where=arm.name, hint="put them into arms of their own")

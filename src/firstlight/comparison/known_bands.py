@@ -73,7 +73,7 @@ def band_of_recipe(key: str | None, *, has_rootfs: bool) -> KnownBand:
     if calibrated is not None:
         return KnownBand(calibrated, f"calibrated on this recipe, {len(calibrated.boots)} boots", True)
     name, guest = ("debian", "Debian") if has_rootfs else ("minimal", "the minimal guest")
-    text = f"shipped, of {guest}; `firstlight calibrate` makes that of this recipe"
+    text = f"shipped, for {guest}; `firstlight calibrate` makes one for this recipe"
     return KnownBand(_shipped(name), text, False)
 
 

@@ -92,7 +92,7 @@ class Band(FrozenModel):
             hint = f"`firstlight calibrate {where} -o band.json` makes its own"
             raise CompareError("the noise band is of another kernel", where=where, hint=hint)
         if key_of_boot(baseline) != self.key:
-            return f"the noise band is of `{self.boot}`, whose recipe is not that of the baseline"
+            return f"the noise band is for `{self.boot}`, whose recipe differs from the baseline's"
         return None
 
     @model_validator(mode="before")
@@ -138,7 +138,7 @@ def band_of(
     :raises UsageError: for fewer than 8 boots that differ from each other.
     """
     if len(figures) < FEWEST:
-        message = f"need at least {FEWEST} boots that differ for a noise band, there are {len(figures)}"
+        message = f"a noise band needs at least {FEWEST} boots that differ, there are {len(figures)}"
         raise UsageError(message, where=boot)
     levels = {}
     for level in LEVELS:

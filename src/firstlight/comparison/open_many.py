@@ -13,7 +13,7 @@ from firstlight.quantities import joined
 
 
 def open_all(paths: Sequence[Path]) -> list[Boot]:
-    """Open bundles; a directory that is no bundle stands for those right below it, in the order of their names.
+    """Open bundles; a directory that is not a bundle stands for those right below it, in the order of their names.
 
     :raises BundleError: when something is no bundle, or is damaged.
 
@@ -39,7 +39,7 @@ def check_one_recipe(first: Boot, other: Boot, hint: str) -> None:
         return
     if changes := recipe_changes(first.manifest, other.manifest):
         names = joined([f"`{each.name}`" + (f" ({each.detail})" if each.detail else "") for each in changes], 5)
-        message = f"not of one recipe with `{first.directory.name}`: they differ in {names}"
+        message = f"not of the same recipe as `{first.directory.name}`: they differ in {names}"
         raise UsageError(message, where=str(other.directory), hint=hint)
 
 

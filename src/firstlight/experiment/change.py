@@ -83,7 +83,7 @@ class RecipeChange(PlanSection):
         for path in files:
             parts = path.split("/")
             if parts[0] != "" or len(parts) < 2 or any(part in ("", ".", "..") for part in parts[1:]):
-                raise ValueError(f"`{path}` is no absolute path of a file in the guest")
+                raise ValueError(f"`{path}` is not an absolute path of a file in the guest")
             if any(part.startswith(".wh.") for part in parts):
                 raise ValueError(f"`{path}`: a name that begins with `.wh.` stands for a removed file")
         return files

@@ -73,7 +73,7 @@ def _value(name: str, value: str, condition: Condition) -> str | None:
     if condition.at_most is None and condition.at_least is None:
         return None
     if re.fullmatch(r"-?\d{1,30}", value.strip(), re.ASCII) is None:
-        return f"`{name}` is {_shown(value)}, which is no whole number"
+        return f"`{name}` is {_shown(value)}, which is not a whole number"
     number = int(value)
     if condition.at_most is not None and number > condition.at_most:
         return f"`{name}` is {number}, more than {condition.at_most}"

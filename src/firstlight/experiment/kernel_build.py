@@ -67,7 +67,7 @@ def _text(kconfig: Kconfig, folder: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise LabError(f"cannot read the fragment: {reason}", where=str(path), exit_code=MISSING_INPUT) from error
 
 

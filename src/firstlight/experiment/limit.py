@@ -43,7 +43,7 @@ def parse_tolerance(text: str) -> Tolerance:
     """
     match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,9})?)\s*(%|[nuµm]?s)?\s*", text)
     if match is None or (match[2] is None and Fraction(match[1]) != 0):
-        raise UsageError(f"`{text}` is no limit", where="--limit", hint="write for example `0.5%`, `2ms` or `0`")
+        raise UsageError(f"`{text}` is not a limit", where="--limit", hint="write for example `0.5%`, `2ms` or `0`")
     value = Fraction(match[1])
     if match[2] == "%":
         return Tolerance(text.strip(), share=value / 100)

@@ -166,7 +166,7 @@ class ExperimentPlan(PlanSection):
         names = [stage.name for stage in self.stages]
         for place, stage in enumerate(self.stages):
             if stage.of is not None and stage.of not in names[:place]:
-                raise ValueError(f"stage `{stage.name}` is of `{stage.of}`, which is no stage above it")
+                raise ValueError(f"stage `{stage.name}` is of `{stage.of}`, which is not a stage above it")
         return self
 
     @property

@@ -28,7 +28,7 @@ class Condition(PlanSection):
             try:
                 re.compile(self.matches)
             except re.error as error:
-                raise ValueError(f"`{self.matches}` is no regular expression: {error}") from error
+                raise ValueError(f"`{self.matches}` is not a regular expression: {error}") from error
         return self
 
 

@@ -76,7 +76,7 @@ class Results:
 def read_results(path: Path) -> Results:
     """Read an experiment's directory: finished or not, what is there counts.
 
-    :raises FirstlightError: when it is no experiment's directory.
+    :raises FirstlightError: when it is not an experiment's directory.
     """
     store = Store(path)
     state = store.read()

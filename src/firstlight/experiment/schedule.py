@@ -170,7 +170,7 @@ def _former(store: Store) -> State | None:
             # Its boots are still good: each says by itself what it is.
             return None
     if not path.is_dir() or any(each.name not in (PLAN, ".lock") for each in path.iterdir()):
-        raise FirstlightError("this is there already, and is no experiment", where=str(path), hint="choose `-o`")
+        raise FirstlightError("this is there already, and is not an experiment", where=str(path), hint="choose `-o`")
     return None
 
 

@@ -73,7 +73,7 @@ class Store:
     def read(self) -> State:
         """The state.
 
-        :raises FirstlightError: when this is no experiment's directory, or a damaged one.
+        :raises FirstlightError: when this is not an experiment's directory, or a damaged one.
         """
         where = self.path / STATE
         hint = "`firstlight experiment run PLAN.toml` makes one"

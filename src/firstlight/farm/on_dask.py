@@ -54,7 +54,7 @@ def work_on_dask(
     with interruptible(), _connected(scheduler) as client:
         number = workers or sum(int(each) for each in client.nthreads().values())
         if not number:
-            hint = "start workers with `dask worker`, or give `--workers N` where the cluster grows with its tasks"
+            hint = "start workers with `dask worker`, or give `--workers N` if the cluster grows with its tasks"
             raise UsageError("the cluster has no worker", where=scheduler, hint=hint)
         run = uuid.uuid4().hex[:8]
         futures = [
@@ -79,7 +79,7 @@ def _connected(scheduler: str) -> Iterator[Client]:
     try:
         client = Client(scheduler, timeout=_ANSWERS_WITHIN_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        raise FirstlightError("no scheduler of Dask answers", where=scheduler, hint=_ADDRESS_HINT) from error
+        raise FirstlightError("no Dask scheduler answers", where=scheduler, hint=_ADDRESS_HINT) from error
     try:
         yield client
     finally:
@@ -98,11 +98,11 @@ def _check_reachable(scheduler: str) -> None:
     except ValueError:
         host = port = None
     if not host or not port:
-        raise UsageError("this is no address of a scheduler", where=scheduler, hint=_ADDRESS_HINT)
+        raise UsageError("this is not an address of a scheduler", where=scheduler, hint=_ADDRESS_HINT)
     try:
         socket.create_connection((host, port), _ANSWERS_WITHIN_S).close()
     except OSError as error:
-        said = f"no scheduler of Dask answers: {error.strerror or error}"
+        said = f"no Dask scheduler answers: {error.strerror or error}"
         raise FirstlightError(said, where=scheduler, hint=_ADDRESS_HINT) from error
 
 
@@ -116,7 +116,7 @@ def _worked(future: Any, scheduler: str) -> Worked:
         raise FirstlightError("Firstlight is not installed there", where=scheduler, hint=_INSTALL_HINT)
     if error is not None:
         first = (str(error).splitlines() or [type(error).__name__])[0]
-        raise FirstlightError(f"a worker was not started, or lost: {first}", where=scheduler)
+        raise FirstlightError(f"a worker did not start, or was lost: {first}", where=scheduler)
     answer = future.result()
     if "data" not in answer:
         said = answer.get("error", {})

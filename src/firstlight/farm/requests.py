@@ -209,5 +209,5 @@ def asked_of(store: Store, note: Callable[[str], None], *, trusting: bool = Fals
         raise LabError(
             f"{len(requests.withdrawn)} boots of an excluded worker had counted; they are removed",
             where=store.where,
-            hint="run this again: other workers make them",
+            hint="run this again: other workers make the boots",
         )

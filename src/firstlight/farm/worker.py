@@ -144,7 +144,7 @@ def _do(store: Store, key: str, worked: Worked, beat: Beat, progress: Progress) 
         if job is None:
             # Removed meanwhile, or no JSON object.
             if store.has("jobs", f"{key}.json"):
-                worked.refused[key] = "this is no job: `firstlight farm tidy` removes it"
+                worked.refused[key] = "this is not a job: `firstlight farm tidy` removes it"
                 progress.note(f"{store.where_is('jobs', f'{key}.json')}: {worked.refused[key]}")
             return
         progress.step(f"boot {key[:12]}")

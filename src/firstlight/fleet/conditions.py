@@ -16,7 +16,9 @@ from firstlight.fleet.columns import BOOTS
 from firstlight.suggest import one_of
 
 _TOKEN = re.compile(r"""\s*(?:(?P<name>[a-z][a-z0-9_]*)|(?P<sign>!=|=|~)|(?P<text>"[^"]*"|'[^']*'))""")
-_HINT = 'compare attributes with texts: `model = "A" and kernel ~ "6.1.*"`; `=`, `!=` and `~` (with `*`) are known'
+_HINT = (
+    'compare attributes with text: `model = "A" and kernel ~ "6.1.*"`; the operators are `=`, `!=` and `~` (with `*`)'
+)
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,16 @@ def read_conditions(text: str, attributes: Sequence[str]) -> list[Condition]:
     while text[at:].strip():
         found = _TOKEN.match(text, at)
         if found is None:
-            raise UsageError(f"`{text[at:].strip()[:40]}` is not understood", where="--where", hint=_HINT)
+            raise UsageError(f"cannot parse `{text[at:].strip()[:40]}`", where="--where", hint=_HINT)
         tokens.append((str(found.lastgroup), found[str(found.lastgroup)]))
         at = found.end()
     conditions = []
     while tokens:
         kinds = [kind for kind, _ in tokens[:3]]
         if kinds != ["name", "sign", "text"]:
-            raise UsageError("a condition is an attribute, a sign and a text in quotes", where="--where", hint=_HINT)
+            raise UsageError(
+                "a condition is an attribute, an operator and a text in quotes", where="--where", hint=_HINT
+            )
         (_, name), (_, sign), (_, quoted), *tokens = tokens
         if name not in attributes:
             hint = one_of(name, attributes)
@@ -69,7 +73,7 @@ def read_conditions(text: str, attributes: Sequence[str]) -> list[Condition]:
         conditions.append(Condition(name, sign, quoted[1:-1]))
         if tokens:
             if tokens[0] != ("name", "and") or len(tokens) == 1:
-                raise UsageError("conditions are joined by `and`", where="--where", hint=_HINT)
+                raise UsageError("join conditions with `and`", where="--where", hint=_HINT)
             tokens = tokens[1:]
     return conditions
 

@@ -189,7 +189,7 @@ def _spark(engine: str) -> Any:
         hint = "Spark needs Java 17; is the cluster up?"
         raise FirstlightError(f"Spark does not start: {str(error).splitlines()[0]}", where=engine, hint=hint) from error
     if session.sparkContext.master != master:
-        message = f"this process has a session of Spark on {session.sparkContext.master} already"
-        raise UsageError(message, where="--engine", hint="stop that session, or name its master as the engine")
+        message = f"this process already has a Spark session on {session.sparkContext.master}"
+        raise UsageError(message, where="--engine", hint="stop that session, or give its master as the engine")
     session.sparkContext.setLogLevel("ERROR")
     return ibis.pyspark.connect(session)

@@ -96,7 +96,7 @@ def _write(fleet: Fleet, rows: pl.DataFrame, folder: str) -> str:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
         if full and not isinstance(error, OSError):
             reason = os.strerror(errno.ENOSPC)
-        hint = "the fleet is as it was; make room, or use another disk"
+        hint = "the fleet is unchanged; free some space, or use another disk"
         raise FirstlightError(f"cannot be written: {reason}", where=str(path), hint=hint) from error
     return name
 

@@ -190,7 +190,7 @@ def _commit(fleet: Fleet, rows: Sequence[dict[str, Any]], spans: pl.DataFrame, d
         there = read_boots(fleet, listing.boots)
         clash = boots.join(there, on="boot", suffix="_there").filter(pl.col("digest") != pl.col("digest_there"))
         if clash.height:
-            message = "two boots have one number; the chance of that is one in a million million"
+            message = "two boots have the same number; the chance of this is one in a million million"
             raise FirstlightError(message, where=fleet.where)
         fresh = boots.join(there, on="digest", how="anti").unique("digest", keep="first", maintain_order=True)
         done.known += boots.height - fresh.height

@@ -71,7 +71,7 @@ class Fleet:
         for name, listed in files.items():
             if not isinstance(listed, list) or not all(_is_file(name, each) for each in listed):
                 raise FirstlightError(
-                    f"the list of files is damaged: `{name}` is no list of the fleet's files", where=str(path),
+                    f"the list of files is damaged: `{name}` is not a list of the fleet's files", where=str(path),
                     hint="restore it from a copy; the Parquet files next to it are intact",
                 )  # fmt: skip
         change = found.get("change")
@@ -175,10 +175,10 @@ def _read(path: Path) -> Mapping[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no JSON"
-        hint = "the fleet may be on a disk that is away; else restore the file from a copy"
+        hint = "check that the fleet's disk is mounted; otherwise restore the file from a copy"
         raise FirstlightError(f"cannot be read: {reason}", where=str(path), hint=hint) from error
     if not isinstance(found, dict) or type(found.get("version")) is not int:
-        raise FirstlightError("damaged: no version is named", where=str(path), hint="restore it from a copy")
+        raise FirstlightError("damaged: it names no version", where=str(path), hint="restore it from a copy")
     if found["version"] > VERSION:
         raise FirstlightError(
             f"a newer Firstlight wrote this fleet: version {found['version']}, this one reads up to {VERSION}",

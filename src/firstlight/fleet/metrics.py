@@ -69,13 +69,15 @@ def _lines(answers: Sequence[Answer], changes: Answer | None) -> Iterator[str]:
     yield from family("fleet_boot_seconds", "summary", "seconds", "Boot time; quantile 1 is the slowest boot.")
     for row in totals:
         yield from _summary("fleet_boot_seconds", _labels(row, by), row)
-    yield from family("fleet_part_seconds", "summary", "seconds", "Time of a part of the boot; processes: CPU time.")
+    yield from family(
+        "fleet_part_seconds", "summary", "seconds", "Time of a part of the boot; for processes, CPU time."
+    )
     for row in rows:
         if row["kind"] != TOTAL:
             part = (("kind", row["kind"]), ("part", row["name"]))
             yield from _summary("fleet_part_seconds", (*_labels(row, by), *part), row)
     if changes is not None:
-        text = f"Change of a part's median from kernel {changes.old} to {changes.new}, as a share; only what changed."
+        text = f"Change of a part's median from kernel {changes.old} to {changes.new}, as a share; changed parts only."
         yield from family("fleet_part_change_ratio", "gauge", "ratio", text)
         for row in changes.rows.to_dicts():
             if Verdict(row["verdict"]).is_change:

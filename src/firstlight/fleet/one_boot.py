@@ -35,11 +35,11 @@ def one_boot(fleet: Fleet, digest: str) -> FleetBoot:
     """
     hint = f"`firstlight fleet show {fleet.where} outliers` names boots by their digests"
     if not _DIGEST.fullmatch(digest):
-        raise UsageError(f"`{digest[:80]}` is no digest: 4 to 64 of 0-9 and a-f", where="DIGEST", hint=hint)
+        raise UsageError(f"`{digest[:80]}` is not a digest: it needs 4 to 64 of 0-9 and a-f", where="DIGEST", hint=hint)
     listing = fleet.listing()
     found = read_boots(fleet, listing.boots).filter(pl.col("digest").str.starts_with(digest))
     if found.height != 1:
-        many = f"{found.height} boots have digests that begin so"
+        many = f"{found.height} boots have a digest that begins like this"
         message = many if found.height else f"no boot of the fleet has the digest `{digest}`"
         raise UsageError(message, where="DIGEST", hint="give more of it" if found.height else hint)
     row = found.row(0, named=True)

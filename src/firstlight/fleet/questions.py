@@ -23,7 +23,7 @@ from firstlight.suggest import one_of
 
 _DEFAULT_BY = ("model", "kernel")
 _LISTED = 5
-_UNSURE = "unsure: records do not show when some phases began or ended, so their times are known within bounds alone"
+_UNSURE = "unsure: records do not show when some phases began or ended, so only bounds of their times are known"
 
 
 class Question(StrEnum):
@@ -176,7 +176,7 @@ def _rows(
     old, new = asked.between or _two_values(chosen, attribute)
     if old == new:
         hint = f"name two values of {attribute}: `--between OLD,NEW`"
-        raise UsageError(f"`{old}` is not compared with itself", where="--between", hint=hint)
+        raise UsageError(f"`{old}` cannot be compared with itself", where="--between", hint=hint)
     for value in (old, new):
         if value not in set(chosen[attribute]):
             values = sorted(set(chosen[attribute]))[:40]
@@ -199,8 +199,8 @@ def _two_values(chosen: pl.DataFrame, attribute: str) -> tuple[str, str]:
     counts = chosen.group_by(attribute).agg(pl.col("boots").sum()).sort(["boots", attribute], descending=[True, False])
     values = sorted((value for value in counts[attribute].to_list()[:2]), key=_version)
     if len(values) < 2:
-        hint = "name another attribute by `--by`, or add boots"
-        raise UsageError(f"all boots have one {attribute}: there is nothing to compare", where="--by", hint=hint)
+        hint = "give another attribute with `--by`, or add boots"
+        raise UsageError(f"all boots have the same {attribute}: there is nothing to compare", where="--by", hint=hint)
     return values[0], values[1]
 
 
@@ -221,8 +221,8 @@ def _doubts(rows: pl.DataFrame) -> list[str]:
     notes = [_UNSURE] if _is_unsure(rows) else []
     if "few" in rows.columns and rows["few"].any():
         few = rows["few"].sum()
-        notes.append(f"{few} of {rows.height} rows are of fewer than {spread.FEW} boots: they say little")
+        notes.append(f"{few} of {rows.height} rows are of fewer than {spread.FEW} boots: they are not reliable")
     unknown = [name for name in rows.columns if rows[name].dtype == pl.String and (rows[name] == NOT_KNOWN).any()]
     if unknown:
-        notes.append(f"boots without {', '.join(unknown)} are a group of their own, `{NOT_KNOWN}`")
+        notes.append(f"boots without {', '.join(unknown)} are the group `{NOT_KNOWN}`")
     return notes

@@ -76,7 +76,7 @@ def _rows(found: duckdb.DuckDBPyRelation) -> pl.DataFrame:
         for column, kind in zip(inner, found.types, strict=True)
     ]
     made = found.query("found", f"SELECT {', '.join(columns)} FROM found AS found({', '.join(inner)})")
-    assert made is not None, "a SELECT has a result"
+    assert made is not None, "give a SELECT, which has a result"
     batches = made.to_arrow_reader()
     taken_in, size = [], 0
     for batch in batches:
@@ -118,13 +118,13 @@ def _check(statement: str) -> None:
     try:
         statement.encode()
     except UnicodeEncodeError as error:
-        raise UsageError("the statement is no valid UTF-8", where="SQL", hint="save or send it as UTF-8") from error
+        raise UsageError("the statement is not valid UTF-8", where="SQL", hint="save or send it as UTF-8") from error
     try:
         parsed = duckdb.extract_statements(statement)
     except duckdb.Error as error:
         raise UsageError(f"no SQL: {_first_line(error)}", where="SQL", hint=_HINT) from error
     if len(parsed) != 1 or parsed[0].type != duckdb.StatementType.SELECT:
-        raise UsageError("only one SELECT is run", where="SQL", hint="a fleet is changed by `firstlight fleet` alone")
+        raise UsageError("only one SELECT can run", where="SQL", hint="only `firstlight fleet` changes a fleet")
 
 
 def _first_line(error: Exception) -> str:

@@ -85,11 +85,11 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
             message = f"this cannot be a baseline: {sample.unhealthy_text}"
             raise UnhealthyBootError(message, where=where)
         if other := differences(beds[0], bed):
-            raise UsageError(f"another testbed than the first boot's: {'; '.join(other.values())}", where=where)
-        check_one_recipe(boots[0], boot, "a baseline is of one recipe: save each under a name of its own")
+            raise UsageError(f"not the testbed of the first boot: {'; '.join(other.values())}", where=where)
+        check_one_recipe(boots[0], boot, "a baseline has one recipe: save each recipe under a separate name")
         if beds[0].mode == "exact" and sample.tables != samples[0].tables:
-            raise FirstlightError("exact boots of one recipe, yet not equal", where=where,
-                                  hint="`firstlight verify` says what differs")  # fmt: skip
+            raise FirstlightError("exact boots of one recipe that are not equal", where=where,
+                                  hint="`firstlight verify` shows the differences")  # fmt: skip
     manifest = boots[0].manifest
     return Baseline(
         format="firstlight baseline 1",
@@ -118,8 +118,8 @@ def baseline_path(name: str, directory: Path = DIRECTORY) -> Path:
     if name.endswith(".json"):
         return Path(name)
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}", name):
-        hint = "letters, digits, `.`, `-`, `_`, `+`; or a file `.json`"
-        raise UsageError(f"`{name}` is no name for a baseline", hint=hint)
+        hint = "use letters, digits, `.`, `-`, `_`, `+`, or a `.json` file"
+        raise UsageError(f"`{name}` is not a name for a baseline", hint=hint)
     return directory / f"{name}.json"
 
 
@@ -143,7 +143,7 @@ def read_baseline(path: Path) -> Baseline:
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror or error}", where=str(path)) from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"this is no baseline: {error}", where=str(path)) from error
+        raise UsageError(f"this is not a baseline: {error}", where=str(path)) from error
     baseline = check(data, Baseline, str(path))
     if not baseline.samples:
         raise UsageError("this baseline has no boot", where=str(path), hint="save a new one")

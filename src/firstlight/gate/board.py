@@ -63,7 +63,7 @@ def confirm_on_board(
     :raises LabError: when the board did not boot six times in a row.
     """
     if not (board.can_deploy or arm.changes_something):
-        hint = "the board has no `deploy` hook, so nothing says how the baseline boots"
+        hint = "the board has no `deploy` hook, so Firstlight cannot boot the baseline"
         return Confirmation(None, f"it cannot be tried: {hint}")
     seed = random.SystemRandom().randrange(2**32)
     order = random.Random(seed)
@@ -85,7 +85,7 @@ def confirm_on_board(
     number = len(counted["baseline"])
     if number == 0:
         return Confirmation(None, "it cannot be tried: no pair of boots came up")
-    head = f"{number} fresh pairs on the board in random order (seed {seed})"
+    head = f"{number} new pairs on the board in random order (seed {seed})"
     if number < pairs:
         head += f", {pairs - number} more did not come up"
     before, after = ([take_sample(boot) for boot in counted[name]] for name in ("baseline", "measured"))

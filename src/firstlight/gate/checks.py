@@ -161,7 +161,7 @@ def adjusted(checks: Sequence[Check]) -> list[Check]:
         if p is not None:
             check = replace(check, probability=p)
             if p >= SIGNIFICANCE_LEVEL and check.outcome in ("regression", "improvement"):
-                text = f"p = {p:.2g} among several rules is no proof"
+                text = f"p = {p:.2g} among several rules is not proof"
                 check = replace(check, outcome="inconclusive", text=text)
         kept.append(check)
     return kept
@@ -171,7 +171,7 @@ def _noisy(found: NoisyChange, limit: float, number: int) -> tuple[Outcome, str]
     from firstlight.stats.sample_size import pairs_needed
 
     if found.low is None or found.high is None:
-        return "inconclusive", f"need at least {found.needed} boots a side for an interval, there are {number}"
+        return "inconclusive", f"an interval needs at least {found.needed} boots per side, there are {number}"
     outcome = _OUTCOMES[found.settled(limit)]
     if outcome == "regression":
         return outcome, "the change is larger than the limit, and the whole interval lies above 0 %"
@@ -181,7 +181,7 @@ def _noisy(found: NoisyChange, limit: float, number: int) -> tuple[Outcome, str]
         return "pass", "the whole interval lies within the limit"
     margin = abs(math.log1p(limit) - math.log1p(found.percent / 100))
     more = max(pairs_needed(margin, found.sigma) - number, math.ceil(number / 4), 2)
-    return "inconclusive", f"the interval reaches over the limit: about {more:,} more boots a side would decide"
+    return "inconclusive", f"the interval extends beyond the limit: about {more:,} more boots per side would decide"
 
 
 def limit_check(
@@ -210,7 +210,7 @@ def limit_check(
     elif high <= limit_ns:
         outcome, text = "pass", f"{-over:,} ns left"
     else:
-        outcome, text = "inconclusive", f"some boots are over, some are not: from {low:,} to {high:,} ns"
+        outcome, text = "inconclusive", f"some boots exceed it and some do not: from {low:,} to {high:,} ns"
     return Check(kind, what, outcome, text, limit_ns=limit_ns, measured_ns=value)
 
 

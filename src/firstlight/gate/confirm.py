@@ -47,11 +47,11 @@ def _exact(result: GateResult, options: RecordOptions, directory: Path, progress
     changed = sorted(name for name in first.inputs if first.inputs[name] != again.inputs.get(name))
     if again.tables == first.tables:
         return Confirmation(True, "the same to the last instruction")
-    inputs = f", of other inputs ({', '.join(changed)})" if changed else " of the same inputs"
+    inputs = f", with other inputs ({', '.join(changed)})" if changed else " of the same inputs"
     took = f"{again.virtual_ns:,} ns instead of {first.virtual_ns:,} ns"
     if changed:
-        return Confirmation(None, f"it cannot be tried: what boots here now is another boot{inputs}: {took}")
-    return Confirmation(False, f"another boot{inputs}: {took}; it is not exact, and nothing can be said")
+        return Confirmation(None, f"it cannot be tried: the boot differs now{inputs}: {took}")
+    return Confirmation(False, f"the boot differs{inputs}: {took}; it is not exact, so there is no result")
 
 
 def _pairs(
@@ -72,7 +72,7 @@ def _pairs(
             choices = former if name == "baseline" else options
             arms[name].append(open(_record(choices, directory / f"{name}-{number}.boot", progress)))
     before, after = ([take_sample(boot) for boot in arms[name]] for name in ("baseline", "measured"))
-    return settle(result, before, after, f"{pairs} fresh pairs in random order (seed {seed})")
+    return settle(result, before, after, f"{pairs} new pairs in random order (seed {seed})")
 
 
 def settle(result: GateResult, before: Sequence[Sample], after: Sequence[Sample], head: str) -> Confirmation:
@@ -89,7 +89,7 @@ def settle(result: GateResult, before: Sequence[Sample], after: Sequence[Sample]
     if held:
         text = f"{head}: {'; '.join(text for _, text in held)}"
         return Confirmation(True, text, tuple(name for name, _ in held))
-    return Confirmation(False, f"{head}: no alarm holds: {'; '.join(text for *_, text in again)}")
+    return Confirmation(False, f"{head}: no alarm is confirmed: {'; '.join(text for *_, text in again)}")
 
 
 def _again(alarm: Check, before: Sequence[Sample], after: Sequence[Sample], allowances: set[str]) -> tuple[bool, str]:

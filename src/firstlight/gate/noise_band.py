@@ -23,17 +23,19 @@ def given_band(band: Band | Calibration, baseline: Baseline, where: str) -> Know
     :raises CompareError: when the boots are not exact, or the band is of another kernel than the baseline.
     """
     if band.kind != "noise_band":
-        hint = "`firstlight calibrate a.boot -o band.json` makes one of an exact boot"
-        raise CompareError("a gate takes a noise band, and this is the noise of a testbed", where=where, hint=hint)
+        hint = "`firstlight calibrate a.boot -o band.json` makes one from an exact boot"
+        raise CompareError("a gate takes a noise band, but this is the noise of a testbed", where=where, hint=hint)
     if baseline.method != "exact":
-        raise CompareError("a noise band is of exact boots, and these vary", where=where)
+        raise CompareError("a noise band is for exact boots, but these boots vary", where=where)
     before = baseline.samples[0]
     if before.inputs.get("kernel") != band.kernel:
-        hint = "`firstlight calibrate BOOT -o band.json` makes the one of the baseline's boot"
+        hint = "`firstlight calibrate BOOT -o band.json` makes one for the baseline's boot"
         raise CompareError("the noise band is of another kernel than the baseline", where=where, hint=hint)
     other = band.boots[0].virtual_ns != before.virtual_ns
     source = f"{where}, of `{band.boot}`, {counted(len(band.boots), 'boot')}"
-    return KnownBand(band, f"{source}; that boot took another time than the baseline" if other else source, not other)
+    return KnownBand(
+        band, f"{source}; the duration of that boot differs from the baseline" if other else source, not other
+    )
 
 
 def widths(known: KnownBand) -> dict[str, int]:

@@ -45,7 +45,7 @@ class PhaseEvidence:
             if phase not in sample.phase_ns:
                 return f"{name} has no such phase{_without_profile(sample)}"
             if following not in (None, NO_PHASE, *sample.phase_ns):
-                return f"{name} does not know where it ends: it has no phase `{following}`{_without_profile(sample)}"
+                return f"{name} has no end of this phase: it has no phase `{following}`{_without_profile(sample)}"
         return None
 
     def one_sided(self) -> Iterator[str]:
@@ -85,4 +85,4 @@ def _touched(phase: str, following: str) -> Iterator[str]:
 
 
 def _without_profile(sample: Sample) -> str:
-    return "" if knows_phases(sample) else ", it was made without a profile"
+    return "" if knows_phases(sample) else ", because it was recorded without a profile"

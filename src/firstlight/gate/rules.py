@@ -26,7 +26,7 @@ class GateLimits(FrozenModel):
     """What one quantity may not exceed."""
 
     soft: Percent | None = Field(None, description="percent above the baseline")
-    hard: Duration | None = Field(None, description="nanoseconds, whatever the baseline")
+    hard: Duration | None = Field(None, description="nanoseconds, independent of the baseline")
     floor: Duration = Field(0, description="a smaller growth never counts against the soft limit")
 
 

@@ -77,7 +77,7 @@ def _within_bounds(phase: str, sides: Sequence[Sequence[Sample]], judge: Callabl
         return found
     unbounded = next((one.boot for side in sides for one in side if one.unsure_ns(phase) is None), None)
     if unbounded is not None:
-        text = f"not checked: no record of `{unbounded}` shows by when it began or ended"
+        text = f"not checked: no record of `{unbounded}` has a bound for its begin or end"
         return Check(found.kind, phase, "inconclusive", text)
     far = [[ns or 0 for ns in side] for side in unsure]
     ends = [judge(*_moved(times, far, sign)) for sign in (1, -1)]
@@ -85,7 +85,9 @@ def _within_bounds(phase: str, sides: Sequence[Sequence[Sample]], judge: Callabl
     if len(outcomes) == 1:
         return found
     if outcomes <= {"pass", "improvement"}:
-        return replace(found, outcome="pass", text="no growth beyond the limit, wherever the phase began and ended")
+        return replace(
+            found, outcome="pass", text="no growth beyond the limit, for all possible begins and ends of the phase"
+        )
     most = max(ns for side in far for ns in side)
     text = f"not checked: its duration may be off by up to {most:,} ns, because no record shows when it began or ended"
     return Check(found.kind, phase, "inconclusive", text)
@@ -109,7 +111,7 @@ def _budget(evidence: PhaseEvidence, rules: Rules, *, exact: bool) -> Iterator[C
     unknown = next((check for check in named if check.measured_ns is None), None)
     if unknown is not None:
         # The time of the unknown phase is somewhere among the others.
-        text = f"the allowance of `{unknown.what}` could not be checked, and its time may be here"
+        text = f"the allowance of `{unknown.what}` could not be checked, and its time may be part of this"
         yield Check("budget", OTHERS, "inconclusive", text)
         return
     others = [

@@ -104,7 +104,7 @@ def evaluate(
         _check_testbed(baseline, boot, bed, flags, other_testbed=other_testbed)
         flags += [f"{sample.boot}: incomplete: {reason}" for reason in sample.missing[:3]]
     flags += [
-        f"the baseline's {sample.boot}: incomplete: {reason}: evidence on one side only looks like a change"
+        f"the baseline's {sample.boot}: incomplete: {reason}: evidence that only one side has looks like a change"
         for sample in baseline.samples[:3] for reason in sample.missing[:3]
     ]  # fmt: skip
     flags += _refusals(baseline, [sample for _, _, sample in good])
@@ -112,8 +112,8 @@ def evaluate(
     measured = [sample for _, _, sample in good]
     checks = [*health, *_health(baseline.samples[0], measured, rules, flags)]
     if exact and any(sample.tables != measured[0].tables for sample in measured):
-        raise FirstlightError("exact boots of one recipe, yet not equal", where=str(good[0][0].directory),
-                              hint="`firstlight verify` says what differs")  # fmt: skip
+        raise FirstlightError("exact boots of one recipe that are not equal", where=str(good[0][0].directory),
+                              hint="`firstlight verify` shows the differences")  # fmt: skip
     evidence = PhaseEvidence(baseline.samples, measured)
     flags += evidence.one_sided()
     known = (band or band_of_baseline(baseline)) if exact else None
@@ -128,9 +128,9 @@ def evaluate(
     chosen = good[0][0].manifest.chosen
     same = exact and baseline.samples[0].inputs == measured[0].inputs and baseline.recipe == chosen
     if same and all(check.change_ns in (None, 0) for check in checks):
-        flags.append("every input is the baseline's: nothing was changed")
+        flags.append("all inputs are equal to the baseline's: nothing was changed")
     if others := _other_inputs(baseline, measured[0], chosen):
-        flags.append(f"another recipe than the baseline's: {', '.join(others)}")
+        flags.append(f"the recipe differs from the baseline's: {', '.join(others)}")
     if not exact:
         again = "; `--confirm` boots both in turn" if baseline.recipe and chosen else ""
         flags.append(
@@ -200,7 +200,7 @@ def _unhealthy(sample: Sample, name: str) -> Check | None:
 def _refusals(baseline: Baseline, measured: Sequence[Sample]) -> list[str]:
     """What is not checked because a recording is not reliable in it."""
     return [
-        f"{name}: {refused} are not checked, its recording is not reliable: {sample.unreliable[concern]}"
+        f"{name}: {refused} are not checked, because its recording is not reliable: {sample.unreliable[concern]}"
         for concern, refused in (
             (Concern.FUNCTIONS, "functions"), (Concern.INITCALLS, "phases that an initcall level begins or ends")
         )
@@ -213,9 +213,9 @@ def _refusals(baseline: Baseline, measured: Sequence[Sample]) -> list[str]:
 def _check_one_arm(first: tuple[Boot, Testbed, Sample], other: tuple[Boot, Testbed, Sample]) -> None:
     if found := differences(first[1], other[1]):
         raise UsageError(
-            f"another testbed than the first boot's: {'; '.join(found.values())}", where=str(other[0].directory)
+            f"not the testbed of the first boot: {'; '.join(found.values())}", where=str(other[0].directory)
         )
-    check_one_recipe(first[0], other[0], "a gate checks boots of one recipe: run it once for each")
+    check_one_recipe(first[0], other[0], "a gate checks boots of one recipe: run it once for each recipe")
 
 
 def _check_testbed(baseline: Baseline, boot: Boot, bed: Testbed, flags: list[str], *, other_testbed: bool) -> None:
@@ -226,9 +226,9 @@ def _check_testbed(baseline: Baseline, boot: Boot, bed: Testbed, flags: list[str
         raise FirstlightError(
             f"the baseline `{baseline.name}` is from another testbed: {'; '.join(refused)}",
             where=str(boot.directory),
-            hint="save a boot of this testbed as the baseline; `--other-testbed` compares all the same, and says so",
+            hint="save a boot of this testbed as the baseline; `--other-testbed` compares anyway and reports it",
         )
-    flags += [f"{boot.directory.name}: another testbed than the baseline's: {text}" for text in texts]
+    flags += [f"{boot.directory.name}: not the testbed of the baseline: {text}" for text in texts]
 
 
 def _health(before: Sample, measured: Sequence[Sample], rules: Rules, flags: list[str]) -> list[Check]:
@@ -241,7 +241,9 @@ def _health(before: Sample, measured: Sequence[Sample], rules: Rules, flags: lis
         warnings = Check("health", "kernel warnings", "unhealthy" if after > before.warnings else "pass", text)
     if units is None and before.failed_units is not None:
         failed = sorted({unit for sample in measured for unit in sample.failed_units or ()} - {*before.failed_units})
-        text = f"failed units that the baseline has not: {', '.join(failed)}" if failed else "no unit failed anew"
+        text = (
+            f"failed units that did not fail in the baseline: {', '.join(failed)}" if failed else "no unit failed anew"
+        )
         units = Check("health", "systemd units", "unhealthy" if failed else "pass", text)
     for check, rule in ((warnings, rules.health.new_warnings), (units, rules.health.failed_units)):
         if check is not None and rule == "fail":

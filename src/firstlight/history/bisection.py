@@ -103,11 +103,11 @@ def bisect_versions(
     good, bad = 0, len(versions) - 1
     for end in (good, bad):
         if not try_version(end):
-            raise FirstlightError(f"an end of the range does not boot: {measured[-1].skipped}", where=versions[end])
+            raise FirstlightError(f"one end of the range does not boot: {measured[-1].skipped}", where=versions[end])
     first, last = times[good], times[bad]
     if first == last:
         message = f"both ends take {first:,} ns: there is nothing to find"
-        raise FirstlightError(message, hint="choose other marks by `--from` and `--to`, or another range")
+        raise FirstlightError(message, hint="choose other marks with `--from` and `--to`, or another range")
     skipped: set[int] = set()
     while middle := next(_middles(good, bad, skipped), 0):
         if not try_version(middle):
@@ -145,9 +145,9 @@ class BisectionState:
             same = data["format"] == _FORMAT and data["question"] == self._question
             known = {each["version"]: Measured(**each) for each in data["measured"]}
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UsageError("this is no bisection's state", where=str(self._path), hint="remove it") from error
+            raise UsageError("this is not a bisection's state", where=str(self._path), hint="remove it") from error
         if not same:
-            hint = "choose another directory by `--output`"
+            hint = "choose another directory with `--output`"
             raise UsageError("this directory belongs to another bisection", where=str(directory), hint=hint)
         self._known = known
 

@@ -113,7 +113,7 @@ class History:
         :raises UnhealthyBootError: for a boot that did not come up, or none of whose figures is reliable.
         """
         if not at.strip() or len(at) > 200:
-            raise UsageError("a label has 1 to 200 characters", where="--at", hint="give the commit, or a name")
+            raise UsageError("a label must have 1 to 200 characters", where="--at", hint="give the commit, or a name")
         known, added, incomplete = [], 0, []
         for boot in boots:
             sample = take_sample(boot)
@@ -221,7 +221,7 @@ def open_history(path: Path, *, write: bool = False) -> Iterator[History]:
                 connection.commit()
             found = connection.execute("SELECT format FROM about").fetchone()
         if found is None or found[0] != _FORMAT:
-            raise FirstlightError("this is no history, or one of a newer Firstlight", where=where)
+            raise FirstlightError("this is not a history, or one of a newer Firstlight", where=where)
         if write:
             with _duckdb_errors(where):
                 # Columns that the first histories did not have.

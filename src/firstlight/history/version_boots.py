@@ -129,7 +129,7 @@ def check_exact(manifest: Manifest, where: Path) -> None:
     :raises UnhealthyBootError: when it failed.
     """
     if manifest.mode != "exact":
-        raise FirstlightError("this boot is not exact, so that one boot of its recipe proves nothing", where=str(where),
+        raise FirstlightError("this boot is not exact, so one boot of its recipe proves nothing", where=str(where),
                               hint="record it again without `--live`")  # fmt: skip
     if manifest.failure is not None:
         raise UnhealthyBootError(f"this boot failed ({manifest.failure.reason})", where=str(where))
@@ -149,7 +149,7 @@ def repeat_boot(
     options = replace(options_from_manifest(manifest, boot, str(boot), trust=trust), qemu=qemu)
     inputs = resolve(options, progress)
     if inputs.digests.get("qemu") == manifest.digests.get("qemu"):
-        raise FirstlightError("QEMU is still the one of this boot: there is no other testbed to chain", where=str(boot),
+        raise FirstlightError("QEMU is the same as in this boot: there is no other testbed to chain", where=str(boot),
                               hint="give `--qemu` the new one")  # fmt: skip
     return boot_cache.obtain(options, inputs, progress, output)[0]
 

@@ -54,7 +54,7 @@ class GitVersions:
         good, dots, bad = self.range.partition("..")
         if not dots or not good or not bad or bad.startswith("."):
             raise UsageError(
-                f"`{self.range}` is no range", where="--git", hint="write `GOOD..BAD`, for example `v1..v2`"
+                f"`{self.range}` is not a range", where="--git", hint="write `GOOD..BAD`, for example `v1..v2`"
             )
         first = self._git("rev-parse", "--verify", "--end-of-options", f"{good}^{{commit}}").strip()
         last = self._git("rev-parse", "--verify", "--end-of-options", f"{bad}^{{commit}}").strip()
@@ -86,7 +86,7 @@ class GitVersions:
             raise LabError("`git` is not installed", hint="`apt install git`") from error
         if done.returncode:
             message = (done.stderr.strip().splitlines() or ["git failed"])[-1]
-            raise UsageError(message[:300], where=str(self.repository), hint="`git log GOOD..BAD` has to list commits")
+            raise UsageError(message[:300], where=str(self.repository), hint="`git log GOOD..BAD` must list commits")
         return done.stdout
 
 
@@ -104,7 +104,7 @@ class ListedVersions:
         """
         for text in (*self.listed, *([self.package] if self.package is not None else [])):
             if not _VERSION.fullmatch(text):
-                raise UsageError(f"`{text[:80]}` is no version", hint="letters, digits and `. : ~ + _ -`")
+                raise UsageError(f"`{text[:80]}` is not a version", hint="letters, digits and `. : ~ + _ -`")
         return list(dict.fromkeys(self.listed))
 
     def prepare(self, version: str, work: Path) -> Path:

@@ -91,7 +91,7 @@ def _make(output: Path) -> None:
     except OSError as error:
         where, hint = readable(str(output)), "choose another directory with `-o`"
         if isinstance(error, FileExistsError):
-            what = "bundles are written into a directory, and this is a file"
+            what = "bundles are written into a directory, but this is a file"
             raise IngestError(what, where=where, hint=hint, exit_code=2) from error
         what = f"the directory of bundles cannot be made: {error.strerror}"
         raise IngestError(what, where=where, hint=hint, exit_code=2) from error
@@ -101,7 +101,7 @@ def _one(entry: Path, options: ImportOptions, journal: _Journal) -> BatchRow:
     name = readable(entry.name)
     kind = entry.lstat().st_mode
     if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
-        return BatchRow(name, BatchOutcome.LEFT_OUT, "it is a link, a device or a pipe, which are not followed")
+        return BatchRow(name, BatchOutcome.LEFT_OUT, "it is a link, a device or a pipe; these are not read")
     fingerprint = _fingerprint(entry)
     known = journal.known(name, fingerprint)
     if known is not None and not options.force:
@@ -170,7 +170,7 @@ class _Journal:
             if not all(isinstance(entry, dict) for entry in entries.values()):
                 raise ValueError("an entry is not an object")
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-            hint = "remove it to import everything again with `--force`"
+            hint = "remove it and import everything again with `--force`"
             raise BundleError(f"the journal cannot be read: {error}", where=str(self._path), hint=hint) from error
         return dict(entries)
 

@@ -57,15 +57,15 @@ class Gatherer:
                 self._budget.content(kept.size_bytes, shown)
                 self._opener.open(kept, kept.path.name, readable(path.as_posix()), shown, alone=alone)
             else:
-                hint = "give a record as a file, or `-`, which reads standard input"
-                raise IngestError("this is no file and no folder", where=shown, hint=hint, exit_code=2)
+                hint = "give a record as a file, or `-` for standard input"
+                raise IngestError("this is neither a file nor a folder", where=shown, hint=hint, exit_code=2)
         if not (self.found.items or self.found.unread or self.found.left_out):
             raise IngestError("nothing in it is a file", where=readable(inputs[0]), hint="give boot records")
         return self.found
 
     def _folder(self, folder: Path, given: str) -> None:
         if _is_bundle(folder):
-            hint = f"`firstlight show {given}` shows it; its records lie in `{readable(str(folder / 'raw'))}`"
+            hint = f"`firstlight show {given}` shows it; its records are in `{readable(str(folder / 'raw'))}`"
             raise IngestError("this is a boot bundle already", where=given, hint=hint)
         root = self._names.free(readable(folder.resolve().name) or "folder")
 
@@ -98,7 +98,7 @@ class Gatherer:
 
     def _no_file(self, root: str, folder: Path, path: Path, shown: str) -> None:
         """Report a link, device or pipe as left out. A link out of the folder counts as evidence left out."""
-        note = f"`{shown}` was left out: it is a link or no regular file"
+        note = f"`{shown}` was left out: it is a link or not a regular file"
         try:
             elsewhere = path.is_file() and not path.resolve().is_relative_to(folder.resolve())
         except (OSError, RuntimeError):
@@ -114,12 +114,12 @@ class Gatherer:
         if path.resolve().is_relative_to(folder.resolve()):
             self.found.notes.append(f"`{shown}` was left out: it is a link to a folder")
         else:
-            self.found.leave_out(root, f"`{shown}` was left out: it is a link to a folder elsewhere")
+            self.found.leave_out(root, f"`{shown}` was left out: it is a link to a folder outside of it")
 
     def _own(self, folder: Path) -> bool:
         """Whether a folder in a folder is Firstlight's: a bundle, or what a command that still runs makes one of."""
         if _is_bundle(folder):
-            self.found.notes.append(f"`{readable(str(folder))}` was left out: it is a boot bundle already")
+            self.found.notes.append(f"`{readable(str(folder))}` was left out: it is already a boot bundle")
             return True
         return (folder.name.startswith(".") and folder.name.endswith((".intake", ".partial"))) or (
             folder.resolve() == self._raw.parent.resolve()

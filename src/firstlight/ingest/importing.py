@@ -118,7 +118,7 @@ def import_records(options: ImportOptions, progress: ImportProgress | None = Non
 
 def _check(options: ImportOptions) -> None:
     if options.boot is not None and options.split:
-        raise UsageError("`--boot` excludes `--split`")
+        raise UsageError("`--boot` cannot be combined with `--split`")
     if options.inputs.count("-") > 1:
         raise UsageError("standard input can be given once")
     check_format(options.format)
@@ -133,7 +133,7 @@ def check_format(name: str | None) -> None:
     :raises UsageError: when no format has it.
     """
     if name is not None and name not in dict(_core.record_formats()):
-        raise UsageError(f"no format is called `{name}`", hint="`firstlight import --formats` lists all")
+        raise UsageError(f"no format is called `{name}`", hint="`firstlight import --formats` lists all formats")
 
 
 def _check_output(output: Path) -> None:
@@ -141,16 +141,16 @@ def _check_output(output: Path) -> None:
     shown = readable(str(output))
     if shown != str(output):
         hint = "choose another with `-o`"
-        raise UsageError("a bundle's path has to be UTF-8", where=shown, hint=hint)
+        raise UsageError("the path of a bundle must be UTF-8", where=shown, hint=hint)
 
 
 def _check_understood(gathered: Gathered, outcomes: list[dict[str, Any]], options: ImportOptions) -> None:
     if any(outcome["boots"] for outcome in outcomes):
         return
     hints = {
-        "version": "update Firstlight, or make the record anew with another version of the tool",
-        "not_this": "leave out `--as`: most formats are recognised by their content" if options.format else None,
-        "unrecognised": "`--as FORMAT` says what it is; `firstlight import --formats` lists all",
+        "version": "update Firstlight, or make the record again with another version of the tool",
+        "not_this": "leave out `--as`: Firstlight recognises most formats by their content" if options.format else None,
+        "unrecognised": "give the format with `--as FORMAT`; `firstlight import --formats` lists all formats",
     }
     if len(outcomes) == 1 and not gathered.unread and not gathered.left_out:
         outcome = outcomes[0]

@@ -96,7 +96,7 @@ def finish_bundle(
     missing = summary["missing"] + not_taken
     reasons = missing[:_MISSING]
     if len(missing) > _MISSING:
-        reasons.append(f"{len(missing) - _MISSING} more reasons, which the sources name")
+        reasons.append(f"{len(missing) - _MISSING} more reasons; the sources list them")
     failure = _panic(bundle)
     if failure is None and known.never_ready is not None:
         import polars as pl  # loaded late: most imports need no frames

@@ -64,7 +64,7 @@ def chosen(outcomes: Sequence[Outcome], boot: int | None, *, split: bool) -> lis
         lines = [boot_text(place, one) for place, one in enumerate(boots[:_MOST], 1)]
         if len(boots) > _MOST:
             lines.append(f"... and {len(boots) - _MOST} more")
-        hint = "`--boot N` takes one, `--boot -1` the last; `--split` writes a bundle of each"
+        hint = "`--boot N` imports one, `--boot -1` the last; `--split` writes a bundle for each"
         raise SeveralBootsError(f"it holds {len(boots)} boots\n" + "\n".join(lines), where=where, hint=hint)
     return [(record, boots[0]["number"])]
 
@@ -94,5 +94,5 @@ def check_machines(records: Records, boots: Sequence[tuple[int, int]]) -> None:
         conflicts = records.machine_conflicts(record, boot)
         if conflicts:
             lines = [f"{other}: `{fact}` is {theirs}, in {one} {ours}" for fact, one, ours, other, theirs in conflicts]
-            hint = "import the records of each machine alone; `--any-machine` merges them and notes the conflict"
+            hint = "import the records of each machine separately; `--any-machine` merges them and reports the conflict"
             raise IngestError("the records are of several machines\n" + "\n".join(lines[:_MOST]), hint=hint)

@@ -35,9 +35,9 @@ def wanted_marks(ready: str | None, marks: Sequence[str]) -> WantedMarks:
         if name in (known for known, _ in wanted):
             raise UsageError(f"the mark `{name}` is given twice", hint="one pattern can match several lines: `a|b`")
         if name in tuple(Mark):
-            other = "choose another name; `--ready REGEX` says where the boot ends"
+            other = "choose another name; `--ready REGEX` sets the end of the boot"
             hint = "`--ready REGEX` sets it" if name == Mark.READY else other
-            raise UsageError(f"`--mark` cannot set `{name}`: the records say whether the boot has this mark", hint=hint)
+            raise UsageError(f"`--mark` cannot set `{name}`: this mark comes only from the records", hint=hint)
         wanted.append(_checked(name, pattern, "--mark"))
     return tuple(wanted)
 

@@ -31,7 +31,7 @@ _PROGRAMS = (
     ("busybox", "busybox-static", "the minimal guest"),
     ("mke2fs", "e2fsprogs", "`--rootfs` of a directory or an archive"),
     ("mmdebstrap", "mmdebstrap", "`--rootfs debian`"),
-    ("fakeroot", "fakeroot", "images whose files belong to root, made by anybody"),
+    ("fakeroot", "fakeroot", "images with files of root, made by any user"),
     ("zstd", "zstd", "kernel modules and initramfs compressed with zstd"),
     ("cpio", "cpio", "looking into an initramfs"),
     ("apt-get", None, "downloading the default kernel; without it give one with `--kernel`"),
@@ -162,15 +162,17 @@ def _confinement(found: Check, path: Path | None) -> Iterator[Check]:
         yield Check(
             "QEMU's filter of system calls",
             "ok" if filters else "limited",
-            "QEMU starts no programs and takes no other user's rights" if filters else "this QEMU was built without",
+            "QEMU cannot start programs or become another user" if filters else "this QEMU was built without it",
         )
     if version() == 0:
         remedy = "a kernel with CONFIG_SECURITY_LANDLOCK, and `landlock` among `lsm=`"
-        yield Check("Landlock", "limited", "this kernel has none: QEMU reaches every file that you do", remedy=remedy)
+        yield Check(
+            "Landlock", "limited", "this kernel has none: QEMU can access all files that you can", remedy=remedy
+        )
     elif not files_are_confined():
-        yield Check("Landlock", "limited", f"`{SWITCH}` switches it off: QEMU reaches every file that you do")
+        yield Check("Landlock", "limited", f"`{SWITCH}` switches it off: QEMU can access all files that you can")
     else:
-        yield Check("Landlock", "ok", f"version {version()}: QEMU reads its inputs and writes its evidence alone")
+        yield Check("Landlock", "ok", f"version {version()}: QEMU can read only its inputs and write only its evidence")
 
 
 def _kvm() -> Check:
@@ -178,8 +180,8 @@ def _kvm() -> Check:
         return Check("KVM", "missing", f"no {_KVM}: live mode emulates, which is slower; exact mode does not use it")
     if not os.access(_KVM, os.R_OK | os.W_OK):
         remedy = "`sudo usermod -aG kvm $USER`, then log in again"
-        return Check("KVM", "limited", f"{_KVM} is not yours to use: live mode emulates", remedy=remedy)
-    return Check("KVM", "ok", f"{_KVM} is there; `record --live` tries it, and emulates where it does not work")
+        return Check("KVM", "limited", f"{_KVM} is not accessible for you: live mode emulates", remedy=remedy)
+    return Check("KVM", "ok", f"{_KVM} is there; `record --live` tries it, and emulates if it does not work")
 
 
 def _programs() -> Iterator[Check]:
@@ -219,7 +221,7 @@ def _space() -> Check:
         return Check("cache", "limited", str(error))
     detail = f"{free / (1 << 30):.1f} GiB free in {where}"
     if free < _SPACE_BYTES:
-        return Check("cache", "limited", detail, remedy="free some space, or set XDG_CACHE_HOME to another place")
+        return Check("cache", "limited", detail, remedy="free some space, or set XDG_CACHE_HOME to another directory")
     return Check("cache", "ok", detail)
 
 

@@ -81,11 +81,11 @@ def _distribution_kernel(architecture: Architecture) -> Image:
     def make(_progress: Progress, _jobs: int | None) -> Path:
         return unpacked_kernel(architecture)
 
-    what = "the distribution's kernel with its modules, downloaded: the lab's own is for "
+    what = "the distribution's kernel with its modules, downloaded: the lab's kernel is only for "
     return Image(
         "kernel",
         "kernel",
-        f"{what}{DEFAULT.distribution_name} alone",
+        f"{what}{DEFAULT.distribution_name}",
         "--kernel",
         lambda: known_kernel(architecture),
         make,

@@ -19,7 +19,7 @@ def check_answers_file(path: Path, *, force: bool) -> None:
     """
     if path.suffix.lower() not in _FORMS:
         hint = f"name it .{', .'.join(form[1:] for form in _FORMS)}"
-        raise UsageError(f"`{path.suffix or path.name}` is no form of a table", where=str(path), hint=hint)
+        raise UsageError(f"`{path.suffix or path.name}` is not a format of a table", where=str(path), hint=hint)
     if path.exists() and not force:
         raise UsageError("something is there already", where=str(path), hint="give another name, or `--force`")
     if not path.absolute().parent.is_dir():

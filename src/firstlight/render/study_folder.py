@@ -58,7 +58,7 @@ def study_folder(path: Path, *, force: bool) -> Iterator[StudyFolder]:
             raise FirstlightError("a study is already there", where=str(path), hint="give `--force` to replace it")
     elif path.exists() and (not path.is_dir() or any(each.name not in ("boots", "made") for each in path.iterdir())):
         raise FirstlightError(
-            "this is no study, and is not replaced", where=str(path), hint="choose another directory with `-o`"
+            "this is not a study, so it is not replaced", where=str(path), hint="choose another directory with `-o`"
         )
     try:
         (path / _DATA).unlink(missing_ok=True)

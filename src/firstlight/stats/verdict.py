@@ -140,7 +140,7 @@ def _inconclusive(found: Estimate, p: float, number: int, sigma: float, limits: 
     if low <= 0.0 <= high:
         reason = f"the interval contains 0 % and reaches beyond {soft}"
     elif p >= limits.alpha:
-        reason = f"the interval leaves out 0 %, but p = {p:.3g} is no proof"
+        reason = f"the interval leaves out 0 %, but p = {p:.3g} is not proof"
     elif abs(found.log_ratio) < limits.floor:
         reason = f"the change is below {percent(limits.floor):.2g} %, the noise of this testbed with so few boots"
     else:

@@ -48,7 +48,7 @@ class NoiseBand:
             rows.append((change or "as it is", time, time - base if known else None))  # type: ignore[operator]
         return Table(
             "band",
-            f"The noise band: `{self.arm}` under changes that should not matter",
+            f"The noise band: `{self.arm}` with changes that should not matter",
             (Field("Change"), Field("Time", "time"), Field("Difference", "change")),
             tuple(rows),
             ("The band is the difference of the longest and the shortest of these boots.",),

@@ -72,7 +72,7 @@ class Claim(FrozenModel):
         if (self.value is None) != (self.tolerance is None):
             raise ValueError(f"`{self.id}`: `value` and `tolerance` belong together")
         if missing := set(self.decided_by) - set(self.depends):
-            raise ValueError(f"`{self.id}`: `decided_by` names `{min(missing)}`, which `depends` lacks")
+            raise ValueError(f"`{self.id}`: `decided_by` names `{min(missing)}`, but `depends` does not")
         return self
 
 

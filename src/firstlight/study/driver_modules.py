@@ -31,7 +31,7 @@ def write_modules(
     except FirstlightError as error:
         return MissingValue(error.message)
     if not modules:
-        return MissingValue(f"the kernel has built in `{driver}`, and probes before anything can be timed")
+        return MissingValue(f"`{driver}` is built into the kernel and probes before anything can be timed")
     place = folder / "modules"
     place.mkdir(parents=True, exist_ok=True)
     for number, module in enumerate(modules):

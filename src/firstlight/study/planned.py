@@ -122,7 +122,7 @@ class StudyPlan(FrozenModel):
         for name, figure in self.figure.items():
             if figure.minus is not None and self.arm[figure.arm] == self.arm[figure.minus]:
                 equal = (
-                    f"the arms `{figure.arm}` and `{figure.minus}` boot the same"
+                    f"the arms `{figure.arm}` and `{figure.minus}` have the same boot"
                     if figure.arm != figure.minus
                     else (f"`{figure.arm}` is compared with itself")
                 )

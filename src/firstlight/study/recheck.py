@@ -76,4 +76,4 @@ def read_findings(folder: Path, study: str) -> tuple[Finding, ...]:
     except OSError as error:
         raise FirstlightError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise FirstlightError("this is no study of this version", where=str(path), hint=hint) from error
+        raise FirstlightError("this is not a study of this version", where=str(path), hint=hint) from error

@@ -84,7 +84,7 @@ def _verdict(claim: Claim, figure: float | str, inside: bool, untimed: frozenset
     if _decisive(claim, untimed):
         return Verdict.MACHINE
     if isinstance(figure, str):
-        raise _wrong(claim, f"the figure `{claim.figure}` is a text, which no limit applies to")
+        raise _wrong(claim, f"the figure `{claim.figure}` is a text; limits do not apply to texts")
     if inside and claim.expect in ("at least", "at most"):
         # No effect can be distinguished from the noise.
         return Verdict.NO_LONGER

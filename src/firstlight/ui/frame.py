@@ -63,7 +63,7 @@ def message_page(title: str, text: str, *, hint: str | None = None, form: str = 
     return ui_page(title, f"<section>{said}{form}</section>")
 
 
-def error_page(error: FirstlightError, title: str = "This cannot be shown") -> Page:
+def error_page(error: FirstlightError, title: str = "This page cannot be shown") -> Page:
     """The page of an error: what is wrong, where, and what to do.
 
     >>> "no such bundle" in error_page(FirstlightError("no such bundle"))[0]

@@ -58,7 +58,7 @@ def listing_page(folder: Folder, summaries: Summaries, query: Mapping[str, str])
 def _boots(boots: Sequence[Summary], query: Mapping[str, str]) -> str:
     if not boots:
         return (
-            '<section id="boots"><h2>Boots</h2><p>No boot lies here. <code>firstlight record</code> and '
+            '<section id="boots"><h2>Boots</h2><p>There are no boots here. <code>firstlight record</code> and '
             "<code>firstlight import</code> make one.</p></section>"
         )
     wanted, order = query.get("filter", "")[:500], _order(query.get("sort", ""))
@@ -69,9 +69,7 @@ def _boots(boots: Sequence[Summary], query: Mapping[str, str]) -> str:
     shown = rows[first : first + ROWS]
     every = "1 boot" if len(boots) == 1 else f"{len(boots):,} boots"
     count = every if len(rows) == len(boots) else f"{len(rows):,} of {every}"
-    wrong = "".join(
-        f'<p class="missing">{escape_html(term, 80)} is no term of the filter.</p>' for term in reader.wrong
-    )
+    wrong = "".join(f'<p class="missing">{escape_html(term, 80)} is not a filter term.</p>' for term in reader.wrong)
     state = {"filter": wanted, "sort": query.get("sort", "")}
     heads = '<th scope="col">Compare</th>' + "".join(_head(name, order, wanted) for name in _TITLES)
     lines = (

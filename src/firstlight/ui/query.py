@@ -86,7 +86,7 @@ def _answer(job: dict[str, Any], seconds: float) -> dict[str, Any]:
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        hint = "ask for less: a WHERE, or fewer tables in one FROM"
+        hint = "reduce the work: add a WHERE, or join fewer tables"
         raise FirstlightError(f"the query took longer than {seconds:g} s", where="SQL", hint=hint) from error
     try:
         answer: dict[str, Any] = json.loads(done.stdout)

@@ -52,8 +52,8 @@ def query_page(
         f'<section><form method="get" action="{address}"><label for="sql">SQL</label>'
         f'<textarea id="sql" name="sql" rows="7" spellcheck="false" autocomplete="off" required '
         f'maxlength="{LONGEST_STATEMENT}" aria-describedby="limits">{escape_html_lines(statement)}</textarea>'
-        f'<p><button type="submit">Run</button> <span class="note" id="limits">One SELECT of DuckDB; at most '
-        f"{ROWS:,} rows and {SECONDS:g} s. It reads this boot's tables and nothing else.</span></p></form></section>"
+        f'<p><button type="submit">Run</button> <span class="note" id="limits">One DuckDB SELECT; at most '
+        f"{ROWS:,} rows and {SECONDS:g} s. It reads only this boot's tables.</span></p></form></section>"
         f"\n{answer}"
         f"<section><h2>Examples</h2><ul>{examples}</ul></section>\n"
         f"<section><h2>Tables</h2>{_tables(manifest)}</section>"

@@ -119,7 +119,7 @@ def _tables(boot: Boot, statement: str) -> dict[str, pl.DataFrame]:
 def _found(connection: duckdb.DuckDBPyConnection, statement: str, rows: int) -> dict[str, Any]:
     parsed = duckdb.extract_statements(statement)
     if len(parsed) != 1 or parsed[0].type not in _RUN:
-        raise FirstlightError("only one SELECT is run", where="SQL", hint="the tables of a boot are never changed")
+        raise FirstlightError("only one SELECT can run", where="SQL", hint="the tables of a boot are never changed")
     relation = connection.sql(parsed[0].query)
     types = [str(each) for each in relation.types]
     shown = ", ".join(

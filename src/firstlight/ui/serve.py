@@ -95,12 +95,14 @@ def _listening(port: int | None) -> Iterator[socket.socket]:
         try:
             listener.bind((_HOST, PORT if port is None else port))
         except PermissionError as error:
-            raise UsageError(f"port {port} is for the system", where="--port", hint="name one above 1023") from error
+            raise UsageError(
+                f"port {port} is reserved for the system", where="--port", hint="give a port above 1023"
+            ) from error
         except OverflowError as error:
-            raise UsageError(f"{port} is no port", where="--port", hint="ports go from 0 to 65535") from error
+            raise UsageError(f"{port} is not a port", where="--port", hint="ports go from 0 to 65535") from error
         except OSError as error:
             if port is not None:
-                hint = "name another port, or none"
+                hint = "give another port, or leave `--port` out"
                 raise FirstlightError(f"port {port} is taken: {error.strerror}", where="--port", hint=hint) from error
             listener.bind((_HOST, 0))
         listener.listen(128)

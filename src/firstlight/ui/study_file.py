@@ -31,9 +31,9 @@ def read_outcome(folder: Path) -> Outcome:
     except OSError as error:
         raise FirstlightError(f"cannot be read: {error.strerror}", where=where) from error
     except (ValueError, RecursionError) as error:
-        raise FirstlightError("this is no study: it is no JSON", where=where) from error
+        raise FirstlightError("this is not a study: it is not JSON", where=where) from error
     if not isinstance(data, dict) or data.get("format") != "firstlight-study":
-        raise FirstlightError("this is no study", where=where)
+        raise FirstlightError("this is not a study", where=where)
     try:
         kept = {key: value for key, value in data.items() if key not in ("format", "version")}
         for table in [*kept.get("tables", []), *kept.get("historical", [])]:
@@ -41,7 +41,7 @@ def read_outcome(folder: Path) -> Outcome:
         return TypeAdapter(Outcome).validate_python(kept)
     except (ValidationError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         hint = "run the study again with this Firstlight"
-        raise FirstlightError("this is no study of this version", where=where, hint=hint) from error
+        raise FirstlightError("this is not a study of this version", where=where, hint=hint) from error
 
 
 def _value(value: Any) -> Any:

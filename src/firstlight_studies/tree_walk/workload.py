@@ -36,7 +36,7 @@ class Shape:
         :raises UsageError: for anything else, or a tree too large for a guest.
         """
         if not re.fullmatch(r"[1-9][0-9]{0,6}(x[1-9][0-9]{0,6})*", text):
-            raise UsageError(f"`{text}` is no shape", hint="numbers joined by `x`: 70x70, 10x10x10, 1000")
+            raise UsageError(f"`{text}` is not a shape", hint="numbers joined by `x`: 70x70, 10x10x10, 1000")
         shape = cls(tuple(map(int, text.split("x"))))
         if len(shape.levels) > _LEVELS_AT_MOST or shape.directories > _DIRECTORIES_AT_MOST:
             hint = f"{_DIRECTORIES_AT_MOST:,} directories on {_LEVELS_AT_MOST} levels are the most"
@@ -72,9 +72,9 @@ class Command:
         try:
             words = shlex.split(text)
         except ValueError as error:
-            raise UsageError(f"`{text}` is no command: {error}", where="--command") from error
+            raise UsageError(f"`{text}` is not a command: {error}", where="--command") from error
         if not words or not all(word.isprintable() for word in words):
-            raise UsageError(f"`{text!r}` is no command", where="--command")
+            raise UsageError(f"`{text!r}` is not a command", where="--command")
         if not any(PLACE in word for word in words):
             words.append(PLACE)
         return cls(" ".join(word for word in words if word != PLACE), tuple(words))

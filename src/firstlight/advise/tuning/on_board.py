@@ -60,7 +60,7 @@ class BoardTuning(FrozenModel):
     append: str = Field(description="the words of the remedies that are kept")
     tried: list[TriedRemedy]
     left_out: dict[str, str] = Field(description="remedies that were not tried, and why")
-    percent: float | None = Field(description="what all kept ones give together, by fresh pairs")
+    percent: float | None = Field(description="what all kept remedies gain together, measured with new pairs")
     low_percent: float | None
     high_percent: float | None
     verdict: str

@@ -76,7 +76,7 @@ class Remedy(PlanSection):
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ValueError(f"`{pattern}` of `{name}` is no regular expression: {error}") from error
+                raise ValueError(f"`{pattern}` of `{name}` is not a regular expression: {error}") from error
         return facts
 
     @field_validator("mask", "no_generators")
@@ -84,7 +84,7 @@ class Remedy(PlanSection):
     def _names(cls, names: list[str]) -> list[str]:
         for name in names:
             if "/" in name or not name.strip("."):
-                raise ValueError(f"`{name}` is no name of a unit or generator")
+                raise ValueError(f"`{name}` is not the name of a unit or generator")
         return names
 
     @model_validator(mode="after")
@@ -146,11 +146,11 @@ def _too_small(wanted: str, facts: Mapping[str, str]) -> str:
     known = [facts.get(name) for name in ("memory.total_bytes", "memory.available_bytes")]
     total, available = (int(each) if each is not None and each.isdecimal() else None for each in known)
     if total is None or available is None:
-        return "the baseline does not say how much memory it uses"
+        return "the baseline does not state how much memory it uses"
     if total <= size:
         return f"the baseline has no more than {size_text(size)} of memory"
     if (used := total - available) > size * 3 // 4:
-        return f"the baseline uses {size_text(used)} of memory, and a quarter of {size_text(size)} has to stay free"
+        return f"the baseline uses {size_text(used)} of memory, and a quarter of {size_text(size)} must stay free"
     return ""
 
 

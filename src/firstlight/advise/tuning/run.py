@@ -134,7 +134,7 @@ def _kernel(bench: Bench, boot: Boot, inputs: Inputs, file: RemedyFile, request:
     if inputs.kernel.config is None:
         raise UsageError(
             "the kernel's configuration is not known, so there is nothing to leave out",
-            where=str(inputs.kernel.path), hint="put it beside the kernel: `config-RELEASE`",
+            where=str(inputs.kernel.path), hint="put it next to the kernel: `config-RELEASE`",
         )  # fmt: skip
     if inputs.kernel.architecture is not DEFAULT:
         raise UsageError(f"kernels are built for {DEFAULT.name} only", hint="leave `kconfig` out of `--allow`")
@@ -218,7 +218,7 @@ def _applicable(
         elif remedy.functions and profile and cost < _LEAST_NS:
             unable[remedy.id] = "the baseline spends less than 1 ms on it"
         elif remedy.change.append and set(remedy.change.append.split()) <= words:
-            unable[remedy.id] = "the command line has it already"
+            unable[remedy.id] = "the command line already has it"
         else:
             able.append((cost, remedy))
     # Equal costs keep the order of the file.

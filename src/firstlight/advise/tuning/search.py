@@ -172,7 +172,7 @@ def _alone(
         elif measured.time_ns == baseline:
             rejected[name] = "no effect: the boot took exactly as long"
         else:
-            rejected[name] = "alone it gives less than the smallest gain that counts"
+            rejected[name] = "by itself it gains less than the smallest gain that counts"
     return able
 
 
@@ -217,9 +217,7 @@ def _backwards(run: _Search, kept: Choice, tolerance: int, rejected: dict[str, s
             smaller = kept - set(useless)
         for name in useless:
             slower = losses[name] < 0
-            rejected[name] = "among the others it " + (
-                "makes the boot slower" if slower else "gives nothing that counts"
-            )
+            rejected[name] = "among the others it " + ("makes the boot slower" if slower else "gains too little")
         kept = smaller
     return kept
 

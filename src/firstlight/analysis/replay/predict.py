@@ -222,7 +222,7 @@ class _Model:
 def _share(name: str, less: float) -> int:
     if not 0 < less < 1:
         raise UsageError(
-            f"`{name}`: {less:.0%} less is no speed-up", where="--faster",
+            f"`{name}`: {less:.0%} less is not a speed-up", where="--faster",
             hint=f"give more than 0 % and less than 100 %; `--without {name}` takes all of it out",
         )  # fmt: skip
     return round(less * _ALL)

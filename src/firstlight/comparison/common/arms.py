@@ -68,7 +68,7 @@ def read_arms(paths: Sequence[Path], *, least: int = 2) -> list[BootSet]:
     [('exact', 1, True)]
     """
     if len(paths) < least:
-        message = f"a comparison needs {least} arms, here {'is' if len(paths) == 1 else 'are'} {len(paths)}"
+        message = f"a comparison needs {least} arms, there {'is' if len(paths) == 1 else 'are'} {len(paths)}"
         raise UsageError(message, hint="`firstlight compare a.boot b.boot`; the first is the baseline")
     return [read_arm(path) for path in paths]
 
@@ -95,7 +95,7 @@ def read_arm(path: Path) -> BootSet:
     if not boots:
         why = "; ".join(dict.fromkeys(each.reason for each in excluded))
         number = f"none of its {len(excluded)} boots can be compared" if inside else "it cannot be compared"
-        hint = "see `firstlight show` for how it ended, and record it again"
+        hint = "`firstlight show` states how it ended; record it again"
         raise UnhealthyBootError(f"{number}: {why}", where=str(path), hint=hint)
     _check_one_clock(path, boots)
     return BootSet(str(path), tuple(boots), tuple(excluded))
@@ -118,7 +118,7 @@ def _check_one_clock(path: Path, boots: Sequence[Boot]) -> None:
         ):
             if one != other:
                 names = f"`{boots[0].directory.name}` has {one}, `{boot.directory.name}` {other}"
-                message = f"the boots of one arm are of one {what}: {names}"
+                message = f"the boots of an arm must have the same {what}: {names}"
                 raise CompareError(message, where=str(path), hint="put them into arms of their own")
 
 

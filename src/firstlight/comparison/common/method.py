@@ -71,15 +71,15 @@ def decide_method(first: Boot, second: Boot) -> MethodReport:
         return MethodReport(Method.UNSTABLE, (reason,))
     if equal_tables(first, second):
         if exact:
-            return MethodReport(Method.EXACT, ("every table of one is that of the other, byte for byte",))
-        reason = f"two {first.manifest.mode} boots with the same tables are copies of one: they count as one"
+            return MethodReport(Method.EXACT, ("all tables are equal, byte for byte",))
+        reason = f"two {first.manifest.mode} boots with equal tables are copies, so they count as one boot"
         return MethodReport(Method.NOISY, (reason,))
     different = event_difference(events_of(first), events_of(second))
     if different:
         return MethodReport(Method.UNSTABLE, different)
-    reasons = ["the same happens in both, in other times"]
+    reasons = ["the same happens in both, at different times"]
     if exact:
-        reasons.append("they were recorded in exact mode and should be equal: see `firstlight verify`")
+        reasons.append("exact boots should be equal: run `firstlight verify`")
     return MethodReport(Method.NOISY, tuple(reasons))
 
 
@@ -95,7 +95,7 @@ def method_of(boots: Sequence[Boot]) -> MethodReport:
     if len(boots) == 1:
         mode = boots[0].manifest.mode
         if mode == "exact":
-            reason = "one recording in exact mode: `firstlight verify` makes sure that a repeat is equal"
+            reason = "one recording in exact mode: `firstlight verify` checks that a repetition is equal"
             return MethodReport(Method.EXACT, (reason,))
         return MethodReport(Method.NOISY, (f"one boot in {mode} mode does not show how boots vary",))
     order = list(Method)
@@ -117,15 +117,15 @@ def keep_alike(arm: BootSet) -> BootSet:
     if number < _LEAST_SHARE * len(keys):
         others = [events for events, key in zip(signatures, keys, strict=True) if key != most]
         reasons = event_difference(usual, others[0])
-        message = f"unstable: only {number} of {len(keys)} boots did the same, so their times mean nothing; "
-        hint = "look at `firstlight show` of both sorts; boots that do not do the same are a matter of health"
+        message = f"unstable: only {number} of {len(keys)} boots did the same work, so their times cannot be compared; "
+        hint = "run `firstlight show` for both kinds; boots that do different work are a problem of health"
         raise UnhealthyBootError(message + "; ".join(reasons), where=arm.name, hint=hint)
     kept, excluded = [], list(arm.excluded)
     for boot, events, key in zip(arm.boots, signatures, keys, strict=True):
         if key == most:
             kept.append(boot)
         else:
-            reason = "not the same happened as in the others: " + "; ".join(event_difference(usual, events))
+            reason = "other events than in the other boots: " + "; ".join(event_difference(usual, events))
             excluded.append(Excluded(boot.directory, reason))
     return BootSet(arm.name, tuple(kept), tuple(excluded))
 
@@ -157,13 +157,11 @@ def event_difference(usual: Events, other: Events) -> tuple[str, ...]:
 def _check_one_recipe(first: Boot, second: Boot) -> None:
     one, other = first.manifest, second.manifest
     if one.mode != other.mode:
-        message = f"not two boots of one recipe: {one.mode} mode and {other.mode} mode"
+        message = f"not of the same recipe: {one.mode} mode and {other.mode} mode"
         raise CompareError(message, where=str(second.directory), hint="record both in one mode")
     if changed := recipe_changes(one, other):
         names = ", ".join(f"`{change.name}`" for change in changed[:_MOST_NAMED])
-        message = (
-            f"not two boots of one recipe: `{first.directory.name}` and `{second.directory.name}` differ in {names}"
-        )
+        message = f"not of the same recipe: `{first.directory.name}` and `{second.directory.name}` differ in {names}"
         raise CompareError(
             message, where=str(second.directory), hint="`firstlight compare` shows the effect of a change"
         )

@@ -46,13 +46,13 @@ def check_comparable(a: Boot, b: Boot) -> list[Flag]:
     """
     for boot, name in zip((a, b), names_of(a, b), strict=True):
         if (text := unreliable_text(boot.manifest, Concern.EVERYTHING)) is not None:
-            message = f"`{name}` is not reliable, so that nothing of it can be compared: {text}"
+            message = f"`{name}` is not reliable, so it cannot be compared: {text}"
             raise CompareError(message, where=str(boot.directory), hint=HINT)
     one, other = a.manifest, b.manifest
     if one.mode != other.mode:
         _refuse(a, b, "mode", f"recorded in {one.mode} mode", f"in {other.mode} mode", "record both in one mode")
     if one.clock.icount_shift != other.clock.icount_shift:
-        hint = "one instruction takes 2^N ns: record both with one `--shift`"
+        hint = "one instruction takes 2^N ns: record both with the same `--shift`"
         texts = (f"with icount shift {one.clock.icount_shift}", f"with {other.clock.icount_shift}")
         _refuse(a, b, "clock", *texts, hint)
     if one.clock != other.clock:
@@ -60,7 +60,7 @@ def check_comparable(a: Boot, b: Boot) -> list[Flag]:
             f"on the {one.clock.kind} clock from {one.clock.origin}",
             f"{other.clock.kind} from {other.clock.origin}",
         )
-        _refuse(a, b, "clock", *texts, "a difference of two clocks is no time")
+        _refuse(a, b, "clock", *texts, "times of two different clocks cannot be subtracted")
     first, second = window(a), window(b)
     for what, mark, its in (("first mark", first.first, second.first), ("last mark", first.end, second.end)):
         if mark != its:
@@ -106,10 +106,10 @@ def _completeness(a: Boot, b: Boot) -> list[Flag]:
     for name, known in zip(names_of(a, b), (one, other), strict=True):
         share = "" if known.share is None else f" ({known.share * 100:.1f} % of its records)"
         if not known.complete or known.missing:
-            texts.append(f"`{name}` lacks {'; '.join(known.missing) or 'a part of its evidence'}{share}")
+            texts.append(f"`{name}` has incomplete evidence: {'; '.join(known.missing) or 'a part is missing'}{share}")
         else:
             texts.append(f"`{name}` is complete{share}")
-    return [Flag("completeness", ", ".join(texts) + ": evidence on one side only looks like a change")]
+    return [Flag("completeness", ", ".join(texts) + ": evidence that only one side has looks like a change")]
 
 
 def _profile(a: Boot, b: Boot) -> list[Flag]:
@@ -135,7 +135,7 @@ def _bounds(a: Boot, b: Boot) -> list[Flag]:
 
 
 _REFUSED = {
-    Concern.FUNCTIONS: "functions, their tree and what moved are not compared",
+    Concern.FUNCTIONS: "functions, their tree and moved work are not compared",
     Concern.INITCALLS: "initcalls and the critical path are not compared, and phases of initcall levels may begin late",
     Concern.PROCESSES: "processes, services, system calls and files are not compared",
 }

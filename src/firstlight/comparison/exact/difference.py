@@ -186,7 +186,7 @@ def exact_difference(a: Boot, b: Boot, tolerance: Tolerance | None = None) -> Ex
     inputs = input_changes(a.manifest, b.manifest)
     difference = ExactDifference(a, b, (), tuple(inputs), tolerance)
     if a.manifest.mode == "exact" and not inputs and not difference.is_equal:
-        text = "no input differs and the boots do: this recipe is not exact here, and the change is no finding"
+        text = "the boots differ, but no input does: this recipe is not exact here, so the change is not a finding"
         flags.append(Flag("unstable", text))
     flags.extend(_one_sided(a, b))
     if not is_rejected(a, b, Concern.FUNCTIONS):
@@ -201,7 +201,10 @@ def _one_sided(a: Boot, b: Boot) -> list[Flag]:
     flags = []
     if len(whole) == 1:
         flags.append(
-            Flag("completeness", f"`{whole[0]}` has no phases: it is one phase, and those of the other look gone")
+            Flag(
+                "completeness",
+                f"`{whole[0]}` has no phases: it is shown as one phase, and the phases of the other boot look removed",
+            )
         )
     return flags + [
         Flag("completeness", f"only `{boot.directory.name}` has {what}: they are not compared")
@@ -221,5 +224,5 @@ def _doubtful(a: Boot, b: Boot) -> list[Flag]:
     if not found:
         return []
     named = joined([f"`{key.name}` ({small_share_text(share)})" for key, share in found], 5)
-    what = f"more than {MOST_DOUBTFUL * 100:g} % of the calls of these functions are doubtful, so that they stand last"
+    what = f"more than {MOST_DOUBTFUL * 100:g} % of the calls of these functions are doubtful, so they are listed last"
     return [Flag("doubtful", f"{what}: {named}")]

@@ -23,7 +23,7 @@ def headline(difference: ExactDifference) -> str:
         return "B is equal to A"
     part = signed_share(change, None if whole is None else whole.ns).lstrip("+-")
     how = (
-        "as long as A"
+        "as fast as A"
         if change == 0
         else f"{'slower' if change > 0 else 'faster'} by {time_text(abs(change))} ({part})"
     )

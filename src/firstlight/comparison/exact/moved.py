@@ -129,5 +129,5 @@ def _likeness(one: dict[str, object], other: dict[str, object]) -> tuple[float, 
     took = (int(str(one["total_ns_a"])), int(str(other["total_ns_b"])))
     same = one["calls_a"] == other["calls_b"] and abs(took[0] - took[1]) * 10 <= max(took)
     if alike >= _ALIKE:
-        return (1 + alike, "names alike, called as often" if same else "names alike")
-    return (alike, "called as often by the same caller, at nearly the same cost") if same else (0.0, "")
+        return (1 + alike, "similar names, same number of calls" if same else "names alike")
+    return (alike, "same caller, same number of calls, similar cost") if same else (0.0, "")

@@ -45,7 +45,7 @@ def calibrate(
     """
     pairs = len(a_ns)
     if pairs != len(b_ns) or pairs < FEWEST_PAIRS:
-        message = f"need at least {FEWEST_PAIRS} pairs to calibrate a testbed, there are {min(pairs, len(b_ns))}"
+        message = f"a calibration of a testbed needs at least {FEWEST_PAIRS} pairs, there are {min(pairs, len(b_ns))}"
         raise UsageError(message, hint=f"record {2 * FEWEST_PAIRS} boots of one recipe")
     if min(*a_ns, *b_ns) <= 0:
         raise UsageError("a boot without a length cannot calibrate anything")

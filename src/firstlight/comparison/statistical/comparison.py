@@ -176,9 +176,9 @@ def compare_noisy(
 
 def _limits(soft_percent: float, alpha: float) -> VerdictThresholds:
     if not (math.isfinite(soft_percent) and soft_percent > 0.0):
-        raise UsageError("the soft limit has to be more than 0 %", hint="below it a difference does not matter")
+        raise UsageError("the soft limit must be more than 0 %", hint="below it a difference does not matter")
     if not 0.0 < alpha < 1.0:
-        raise UsageError("the level of a test lies between 0 and 1", hint="0.05 is usual")
+        raise UsageError("the level of a test must be between 0 and 1", hint="0.05 is usual")
     return VerdictThresholds(soft=math.log1p(soft_percent / 100.0), alpha=alpha)
 
 
@@ -213,18 +213,20 @@ def _outlying(times: Floats) -> npt.NDArray[np.bool_]:
 def _notes(sides: Pairing, headline: Headline, a: Floats, b: Floats, spreads: Spread) -> list[str]:
     notes = []
     if sides.in_turns is None:
-        notes.append("the order of recording is unknown: a change of the machine between the arms looks like theirs")
+        notes.append("the order of recording is unknown: a change of the machine looks like a difference of the arms")
     if sides.in_turns is False:
         notes.append("record the arms in turns, in random order: `firstlight experiment` does")
     notes += _order_notes(headline)
     for name, times in (("A", a), ("B", b)):
         if times.size > 1 and np.ptp(times) == 0:
-            notes.append(f"every boot of {name} took exactly as long: copies of one boot, or an exact one")
+            notes.append(
+                f"every boot of {name} took exactly the same time: they are copies of one boot, or exact boots"
+            )
     logs_a, logs_b = np.log(a), np.log(b)
     if sides.paired and a.size >= 8:
         drift = drift_percent((logs_a + logs_b) / 2.0)
         if abs(drift) >= _DRIFT_TOLD:
-            notes.append(f"both arms drifted together by {drift:+.1f} % over the session; pairs take that out")
+            notes.append(f"both arms drifted together by {drift:+.1f} % over the session; pairs remove this")
     residuals = sides.in_order(logs_a - np.median(logs_a), logs_b - np.median(logs_b))
     notes += [] if residuals is None else _session_notes(residuals)
     for name, found in (("A", spreads.a_modes), ("B", spreads.b_modes)):
@@ -240,7 +242,7 @@ def _order_notes(headline: Headline) -> list[str]:
     if order.is_fixed:
         return [
             f"fixed order: A was recorded first in {order.a_first} pairs, B in {order.b_first}; `firstlight "
-            "experiment` draws the order at random"
+            "experiment` randomises the order"
         ]
     if order.p is None or order.percent is None or order.p >= _ORDER_LEVEL:
         return []

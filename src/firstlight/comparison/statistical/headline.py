@@ -31,10 +31,10 @@ class Session:
     def order_doubt(self) -> str | None:
         """Why the order of recording may be all of a change; None where it is not, or where it is unknown."""
         if self.in_turns is False:
-            return "the arms were not recorded in turns: a change of the machine could be all of it, or hide one"
+            return "the arms were not recorded in turns: a change of the machine could cause the difference or hide one"
         if self.paired and self.a_first is not None and order_effect(self.b - self.a, self.a_first, 1).is_fixed:
             first = "A" if self.a_first.mean() > 0.5 else "B"
-            return f"{first} was recorded first in nearly every pair: the order could be all of it, or hide a change"
+            return f"{first} was recorded first in nearly every pair: the order could cause the difference or hide one"
         return None
 
 

@@ -84,7 +84,7 @@ def pair(a: BootSet, b: BootSet, how: How = "auto") -> Pairing:
     neighbours, known = _by_time(members), _is_order_known(members)
     in_turns = (neighbours is not None) if known else None
     if how == "none":
-        return _unpaired(members, "the arms are compared without pairs, as asked", in_turns)
+        return _unpaired(members, "the arms are compared without pairs, as requested", in_turns)
     if how == "names":
         return _paired(members, _by_name(members), "pairs by name", in_turns)
     if neighbours is not None:

@@ -94,5 +94,5 @@ def _change(
     # With fewer boots the quantile lies beyond the slowest one.
     needed = max(6, round(1 / (1 - quantile)))
     if number < needed:
-        return f"need at least {needed} boots of each arm, there are {number}"
+        return f"this needs at least {needed} boots of each arm, there are {number}"
     return quantile_change(a_ns, b_ns, quantile, paired=paired, seed=seed, alpha=alpha)

@@ -159,7 +159,7 @@ def read_model(path: Path) -> BoardModel:
     try:
         text = path.read_text(encoding="utf-8")
         if not isinstance(data := json.loads(text), dict) or data.get("kind") != "board_model":
-            raise UsageError("this is no model of a board", where=where, hint=_HINT)
+            raise UsageError("this is not a model of a board", where=where, hint=_HINT)
         return BoardModel.model_validate(data)
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
@@ -169,7 +169,7 @@ def read_model(path: Path) -> BoardModel:
         place = ".".join(str(part) for part in first["loc"])
         raise UsageError(f"the model is damaged: `{place}`: {first['msg']}", where=where, hint=_HINT) from error
     except (ValueError, RecursionError) as error:
-        raise UsageError("this is no model of a board: it is no JSON", where=where, hint=_HINT) from error
+        raise UsageError("this is not a model of a board: it is not JSON", where=where, hint=_HINT) from error
 
 
 def _first(results: Results, cell: CellResult) -> Path:

@@ -45,14 +45,14 @@ def read_band(path: Path) -> Band | Calibration:
         message = f"cannot be read: {error.strerror or error}"
         raise UsageError(message, where=where, hint=_HINT, exit_code=MISSING_INPUT) from error
     except UnicodeDecodeError as error:
-        raise FirstlightError("this is no band: it is no text", where=where, hint=_HINT) from error
+        raise FirstlightError("this is not a band: it is not text", where=where, hint=_HINT) from error
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FirstlightError("this is no band: it is no JSON", where=where, hint=_HINT) from error
+        raise FirstlightError("this is not a band: it is not JSON", where=where, hint=_HINT) from error
     model = _MODELS.get(str(data.get("kind"))) if isinstance(data, dict) else None
     if model is None:
-        raise FirstlightError("this is no band", where=where, hint=_HINT)
+        raise FirstlightError("this is not a band", where=where, hint=_HINT)
     try:
         found = model.model_validate_json(text)
     except ValidationError as error:

@@ -83,7 +83,7 @@ def calibrate_by_recording(
             except UnhealthyBootError as error:
                 failures += 1
                 if failures > max(1, pairs // 2):
-                    message = f"{failures} of {number} boots failed: this is no testbed; the last: {error.message}"
+                    message = f"{failures} of {number} boots failed: this is not a testbed; the last: {error.message}"
                     raise UnhealthyBootError(message, where=str(bundle)) from error
                 progress.note(f"boot {number} failed and takes its pair with it: {error.message}")
                 boots = boots[: len(boots) // 2 * 2]

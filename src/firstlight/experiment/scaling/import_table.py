@@ -47,11 +47,11 @@ def read_table(
     try:
         names, *rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(row)] or [[]]
     except csv.Error as error:
-        raise UsageError(f"this is no table: {error}", where=where) from error
+        raise UsageError(f"this is not a table: {error}", where=where) from error
     names = [name.strip() for name in names]
     if len(names) < 2 or len(set(names)) < len(names):
         hint = "the first line names the columns, each once: the size, the cost, and its parts"
-        raise UsageError("this is no table of sizes and costs", where=where, hint=hint)
+        raise UsageError("this is not a table of sizes and costs", where=where, hint=hint)
     columns = [name for name in names if name != by]
     size = size if size is not None else columns[0]
     cost = cost if cost is not None else next((name for name in columns if name != size), columns[0])
@@ -85,7 +85,7 @@ def _check_column(name: str, names: list[str], where: str) -> None:
 def _check_figure(figure: float, column: str, where: str) -> None:
     """Reject a size or a cost that no model fits, where it stands in the table."""
     if not math.isfinite(figure) or figure < 0:
-        why = "is negative" if figure < 0 else "is no number"
+        why = "is negative" if figure < 0 else "is not a number"
         raise UsageError(f"`{column}`: `{figure:g}` {why}", where=where, hint="correct this row, or leave it out")
 
 
@@ -94,4 +94,4 @@ def _number(text: str, column: str, where: str) -> float:
         return float(text.strip().replace("_", ""))
     except ValueError as error:
         hint = "a column of names can be given with `--by`"
-        raise UsageError(f"`{column}`: `{text[:40]}` is no number", where=where, hint=hint) from error
+        raise UsageError(f"`{column}`: `{text[:40]}` is not a number", where=where, hint=hint) from error

@@ -74,7 +74,7 @@ def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) 
         found.append(measured)
     if state.canary is not None and canary_agrees(store, state) is False:
         message = f"{state.cells[state.canary].name} was booted twice and is not the same: these boots are not exact"
-        raise FirstlightError(message, where=str(store.path), hint="`firstlight verify` says what differs")
+        raise FirstlightError(message, where=str(store.path), hint="`firstlight verify` shows the differences")
     return found, notes
 
 

@@ -47,13 +47,15 @@ def place_at(location: str | os.PathLike[str]) -> Place:
         raise UsageError("a location of a store has no password", hint=hint)
     rest = f"{parts.netloc}{parts.path}"
     if not _PLAIN.fullmatch(rest) or ".." in rest.split("/") or rest.startswith("-"):
-        raise UsageError("this is no location of a store", where=text, hint="`s3://BUCKET/PREFIX`, `sftp://HOST/DIR`")
+        raise UsageError(
+            "this is not a location of a store", where=text, hint="`s3://BUCKET/PREFIX`, `sftp://HOST/DIR`"
+        )
     if scheme not in _SSH:
         return Objects(scheme, rest)
     try:
         port = parts.port
     except ValueError as error:
-        raise UsageError("this port is no number", where=text) from error
+        raise UsageError("this port is not a number", where=text) from error
     if not parts.hostname or len(parts.path) < 2:
         raise UsageError("a host and a directory are needed", where=text, hint="`sftp://lab2/srv/farm`")
     return BehindSsh(ssh_command(parts.hostname, parts.username, port), parts.path.rstrip("/"), text)

@@ -134,7 +134,7 @@ class Objects:
         if isinstance(found, datetime):
             return found.replace(tzinfo=found.tzinfo or UTC).timestamp()
         if not isinstance(found, int | float):
-            raise OSError(f"the store does not say when `{name}` was written")
+            raise OSError(f"the store does not report when `{name}` was written")
         return float(found)
 
     def _ask_clock(self) -> float:

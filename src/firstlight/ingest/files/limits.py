@@ -49,7 +49,7 @@ class Budget:
         """
         self.files += 1
         if self.files > self.limits.files:
-            raise IngestError(f"more than {self.limits.files:,} files are given", where=where, hint="give fewer")
+            raise IngestError(f"there are more than {self.limits.files:,} files", where=where, hint="give fewer")
 
     def content(self, size: int, where: str) -> None:
         """Count bytes of content.
@@ -59,7 +59,7 @@ class Budget:
         self.bytes += size
         if self.bytes > self.limits.bytes:
             amount = f"{self.limits.bytes >> 30} GiB"
-            raise IngestError(f"what is given unpacks to more than {amount}", where=where, hint="give less at once")
+            raise IngestError(f"the input unpacks to more than {amount}", where=where, hint="give less at once")
 
     def unpacked(self, size: int, packed: int, where: str) -> None:
         """Check how far *packed* bytes have grown.
@@ -67,5 +67,5 @@ class Budget:
         :raises IngestError: when no honest record grows so.
         """
         if size > self.limits.packed_free and size > packed * self.limits.ratio:
-            message = f"it unpacks to more than {self.limits.ratio} times its size: this is no record, but a trap"
-            raise IngestError(message, where=where, hint="unpack it by hand, if you trust it")
+            message = f"it unpacks to more than {self.limits.ratio} times its size: it looks like a decompression bomb"
+            raise IngestError(message, where=where, hint="if you trust it, unpack it by hand")

@@ -73,4 +73,4 @@ def unpacked_name(name: str) -> str:
 
 def damaged(where: str, error: BaseException) -> IngestError:
     """The error of an archive that cannot be read on."""
-    return IngestError(f"what is packed is damaged: {error}", where=where, hint="copy or make it again")
+    return IngestError(f"the packed content is damaged: {error}", where=where, hint="copy or make it again")

@@ -28,7 +28,7 @@ def mail_members(path: Path, where: str, budget: Budget, left: LeftOut) -> Itera
     :raises ValueError: of a mail that is larger than 64 MiB.
     """
     if path.stat().st_size > _LARGEST_BYTES:
-        raise ValueError(f"it is a mail of more than {_LARGEST_BYTES >> 20} MiB: save its attachments as files")
+        raise ValueError(f"the mail has more than {_LARGEST_BYTES >> 20} MiB: save its attachments as files")
     several = _messages(path)
     for number, message in enumerate(several, 1):
         folder = f"{number}/" if len(several) > 1 else ""

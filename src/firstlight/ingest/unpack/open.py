@@ -41,7 +41,9 @@ class Opener:
             self._found.items.append(item)
             return
         if depth >= self._budget.limits.archives:
-            self._found.unread.append((item, "it is packed, in an archive in an archive: that deep nothing is opened"))
+            self._found.unread.append(
+                (item, "it is an archive in an archive in an archive: Firstlight does not open this level")
+            )
             return
         path, before = kept.path, len(self._found.items) + len(self._found.unread)
         try:
@@ -61,10 +63,10 @@ class Opener:
             elif depth == 0 and alone:
                 raise damaged(given, error) from error
             else:
-                self._found.unread.append((item, f"what is packed is damaged: {error}"))
+                self._found.unread.append((item, f"the packed content is damaged: {error}"))
 
     def _only_part(self, file: str, given: str, why: str) -> None:
-        why = f"only a part of what is packed could be unpacked: {why}"
+        why = f"only part of the content could be unpacked: {why}"
         if file not in self._found.damaged:
             self._found.damaged[file] = why
             self._found.notes.append(f"{given}: {why}")

@@ -85,29 +85,27 @@ def tar_members(path: Path, where: str, budget: Budget, left: LeftOut) -> Iterat
                 else:
                     yield name, Salvaged(opened)
                 if member.isreg() and not member.issparse() and member.offset_data + member.size > size:
-                    raise tarfile.ReadError(f"it is cut off in `{readable(member.name)}`")
+                    raise tarfile.ReadError(f"it is truncated in `{readable(member.name)}`")
             if not damaged_at(file, stretch.end, budget, where):
                 break
             damaged += 1
             sound = sound_header(file, stretch.end, budget, where) if damaged < _MOST else None
             if sound is None:
-                raise tarfile.ReadError(
-                    f"{_damage(damaged)}: nothing behind {'it' if damaged == 1 else 'them'} is read"
-                )
+                raise tarfile.ReadError(f"{_damage(damaged)}: nothing after {'it' if damaged == 1 else 'them'} is read")
             begin = sound
     if damaged:
-        raise tarfile.ReadError(f"{_damage(damaged)}: what stood up to the next sound one is lost")
+        raise tarfile.ReadError(f"{_damage(damaged)}: the content up to the next intact header is lost")
     # Behind the last member stands an empty block.
     if size < stretch.end + BLOCK:
-        raise tarfile.ReadError("its end is missing: more may have been in it")
+        raise tarfile.ReadError("its end is missing, so there may have been more files")
 
 
 def _damage(places: int) -> str:
-    return "a header in it is damaged" if places == 1 else f"headers in it are damaged at {places} places"
+    return "a header in it is damaged" if places == 1 else f"headers are damaged at {places} places"
 
 
 def _leave_out(member: tarfile.TarInfo, left: LeftOut) -> None:
     """Tell of what holds no evidence; a hard link is another name of a member that is read."""
     if not member.isdir():
-        kind = "is a link" if member.issym() or member.islnk() else "is no regular file"
+        kind = "is a link" if member.issym() or member.islnk() else "is not a regular file"
         left.nothing(readable(member.name), f"it {kind}")

@@ -30,7 +30,7 @@ def zip_members(path: Path, where: str, budget: Budget, left: LeftOut) -> Iterat
         archive = zipfile.ZipFile(path)
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
         yield from _taken(torn_members(path), where, budget, left)
-        raise zipfile.BadZipFile("it is cut off or damaged: the directory at its end cannot be read") from error
+        raise zipfile.BadZipFile("it is truncated or damaged: the directory at its end cannot be read") from error
     with archive:
         yield from _taken(_listed(archive), where, budget, left)
 
@@ -58,12 +58,12 @@ def _taken(members: Iterator[ZipMember], where: str, budget: Budget, left: LeftO
             continue
         name, shown = safe_name(member.name), readable(member.name)
         if not member.regular:
-            left.nothing(shown, "it is no regular file")
+            left.nothing(shown, "it is not a regular file")
         elif name is None:
             left.outside(shown)
         elif member.encrypted:
             left.evidence(shown, "it is encrypted")
         elif member.opened is None:
-            left.evidence(shown, "its packing, or where it ends, is not known")
+            left.evidence(shown, "its compression or its end is unknown")
         else:
             yield name, Salvaged(member.opened, member.crc)

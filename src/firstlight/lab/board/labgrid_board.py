@@ -49,13 +49,13 @@ class LabgridBoard:
         except NoConfigFoundError as error:
             raise UsageError("no such file", where=self.name, exit_code=MISSING_INPUT) from error
         except InvalidConfigError as error:
-            raise UsageError(f"this is no environment of labgrid: {error}", where=self.name) from error
+            raise UsageError(f"this is not a labgrid environment: {error}", where=self.name) from error
         # labgrid and the drivers of a lab raise whatever they like.
         except Exception as error:
             raise LabError(f"labgrid: {_said(error)}", where=self.name, hint=_hint(error)) from error
         strategy = self._strategy
         if not isinstance(strategy.console, StampedSerialDriver):
-            message = f"the console is a `{type(strategy.console).__name__}`, which does not stamp its bytes"
+            message = f"the console is a `{type(strategy.console).__name__}`, which does not stamp bytes"
             raise UsageError(message, where=self.name, hint="use `StampedSerialDriver`")
         said = self._environment.config.data
         self.digest = digest_of(json.dumps(said, sort_keys=True, default=str))
@@ -144,7 +144,7 @@ class LabgridBoard:
         try:
             call_switch(call, f"the strategy's `{what}`")(limit_s)
         except LabError as error:
-            hint = "the strategy is in the environment file; run `labgrid-client` by hand"
+            hint = "check the strategy in the environment file; run `labgrid-client` by hand"
             raise LabError(error.message, where=self.name, hint=hint) from error
 
 
@@ -180,11 +180,13 @@ def _hint(error: Exception) -> str:
     """What to do when labgrid cannot make the target."""
     said = str(error)
     if "acquired by" in said or "acquired on" in said:
-        return "`labgrid-client who` shows who has which place"
+        return "`labgrid-client who` shows who has each place"
     if "not acquired" in said:
         return "acquire the place with `labgrid-client -p PLACE acquire`"
     if "event loop" in said:
-        return "labgrid asks no coordinator from within an event loop (a notebook): use `firstlight record --board`"
+        return (
+            "labgrid cannot ask a coordinator from within an event loop (a notebook): use `firstlight record --board`"
+        )
     if "coordinator" in said:
         return "start the coordinator, or name it in `LG_COORDINATOR` or the option `coordinator_address`"
     if "matches nothing" in said:

@@ -30,7 +30,7 @@ class Loader(StrictModel):
     prompt: str = Field(default="=> ", description="its prompt")
     commands: list[str] = Field(
         default=['setenv bootargs "${bootargs} {append}"', "boot"],
-        description="typed one after another; {append} stands for the words",
+        description="commands to type, in order; {append} is replaced by the parameters",
     )
 
     def talk(self, console: Typed, append: str) -> None:

@@ -24,4 +24,4 @@ def open_board(path: Path) -> Board:
 
         return LabgridBoard(path)
     hint = "a board file ends in `.toml`, a labgrid environment in `.yaml`"
-    raise UsageError("this is no file of a board", where=str(path), hint=hint)
+    raise UsageError("this is not a file of a board", where=str(path), hint=hint)

@@ -35,7 +35,9 @@ class BoardFile(StrictModel):
     power_timeout: float = Field(default=30.0, gt=0, strict=False, description="seconds that such a command may take")
     ready: str = Field(min_length=1, description="pattern of the line at which the boot ends")
     timeout: float = Field(default=120.0, gt=0, strict=False, description="seconds until a power cycle is given up")
-    awake: bool = Field(default=False, description="keep the processors of this machine awake, for more exact stamps")
+    awake: bool = Field(
+        default=False, description="keep the processors of this machine awake, for more exact time stamps"
+    )
     attempts: int = Field(default=3, ge=1, le=20, description="power cycles until a boot is given up")
     deploy: str | None = Field(default=None, description="shell command that makes the next boots those of an arm")
     deploy_timeout: float = Field(default=600.0, gt=0, strict=False, description="seconds that it may take")

@@ -23,9 +23,9 @@ _SAYS_READY = re.compile(r"^(?!\[ *\d+\.\d+\]).*(\bready\b|\blogin: *$)", re.IGN
 _ENDED_WITHOUT_READY = (FailureReason.VIRTUAL_TIMEOUT, FailureReason.WALL_TIMEOUT, FailureReason.NEVER_READY)
 _HINTS = {
     FailureReason.PANIC: "the last lines of the console are in the bundle: `firstlight show`",
-    FailureReason.WALL_TIMEOUT: "give it longer with `--timeout-wall`, or another end with `--ready REGEX`",
-    FailureReason.VIRTUAL_TIMEOUT: "give it longer with `--timeout-virtual`, or another end with `--ready REGEX`",
-    FailureReason.NEVER_READY: "say with `--ready REGEX` which line of the console means that the system is up",
+    FailureReason.WALL_TIMEOUT: "raise `--timeout-wall`, or set another end with `--ready REGEX`",
+    FailureReason.VIRTUAL_TIMEOUT: "raise `--timeout-virtual`, or set another end with `--ready REGEX`",
+    FailureReason.NEVER_READY: "give the console line that means that the system is up: `--ready REGEX`",
     FailureReason.QEMU_DIED: "the bundle has QEMU's messages: `raw/qemu.log`",
     FailureReason.PLUGIN: "run `firstlight doctor`",
 }

@@ -68,10 +68,10 @@ def _read_records(data: bytes, position: int, report: Report) -> None:
         name, start, length = head[1].decode(), head.end(), int(head[2])
         end = start + length
         if end >= len(data):
-            report.problems.append(f"record `{name}` is cut short: {min(len(data) - start, length)} of {length} bytes")
+            report.problems.append(f"record `{name}` is truncated: {min(len(data) - start, length)} of {length} bytes")
             return
         if data[end : end + 1] != b"\n":
-            report.problems.append(f"record `{name}` does not end where it says")
+            report.problems.append(f"record `{name}` does not end where its header says")
             return
         position = end + 1
         if name == "end":
@@ -80,10 +80,10 @@ def _read_records(data: bytes, position: int, report: Report) -> None:
                 report.problems.append(f"{len(data) - position} bytes came after the report")
             return
         if name in report.records:
-            report.problems.append(f"record `{name}` came twice; the first counts")
+            report.problems.append(f"record `{name}` occurs twice; the first counts")
         report.records.setdefault(name, data[start:end])
     rest = len(data) - position
-    what = f"{rest} bytes are no record" if rest else "it was cut short between two records"
+    what = f"{rest} bytes are not a record" if rest else "it was truncated between two records"
     report.problems.append(f"the report has no end: {what}")
 
 

@@ -171,7 +171,7 @@ def _sources(private: Path, release: str) -> list[str]:
     # Those of updates, and of fixes for security, have a suffix.
     servers = {row[2] for row in rows if len(row) == 3 and row[0] == "Debian" and "-" not in row[1]}
     if not servers:
-        raise _AptError(f"this machine has no source of Debian's packages, so none of its release {release}")
+        raise _AptError(f"this machine has no source of Debian's packages, so it has none for release {release}")
     keys = f"[signed-by={_KEYS}] " if _KEYS.is_file() else ""
     return [f"deb {keys}{server} {release} main" for server in sorted(servers)]
 

@@ -78,5 +78,5 @@ def _name(digest: str) -> str:
     :raises ValueError: when it is none, and could lead elsewhere.
     """
     if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
-        raise ValueError("this is no SHA-256")
+        raise ValueError("this is not a SHA-256")
     return digest

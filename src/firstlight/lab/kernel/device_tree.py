@@ -25,7 +25,7 @@ _ADDRESS_CELLS = 2
 
 
 class DeviceTreeError(ValueError):
-    """Why a file is no device tree."""
+    """Why a file is not a device tree."""
 
 
 @dataclass
@@ -139,14 +139,16 @@ def read_tree(content: bytes) -> Node:
     if content[:9] == b"/dts-v1/;":
         raise DeviceTreeError("this is the source of a device tree")
     if len(content) < 4 or struct.unpack_from(">I", content)[0] != MAGIC:
-        raise DeviceTreeError("this is no device tree")
+        raise DeviceTreeError("this is not a device tree")
     if len(content) < HEADER:
         raise DeviceTreeError(f"this device tree is truncated: {len(content)} bytes, and its header has {HEADER}")
     total, structure, strings, _, version, oldest = struct.unpack_from(">6I", content, 4)
     if total > len(content):
         raise DeviceTreeError(f"this device tree is truncated: {len(content):,} of {total:,} bytes")
     if oldest > _LAST_KNOWN or version < _FIRST_KNOWN:
-        raise DeviceTreeError(f"this device tree has version {version} of the format, and {_LAST_KNOWN} is known")
+        raise DeviceTreeError(
+            f"this device tree has format version {version}, but the newest known one is {_LAST_KNOWN}"
+        )
     try:
         return _read(memoryview(content)[:total], structure, strings)
     except (struct.error, IndexError) as error:

@@ -35,11 +35,11 @@ class ElfImage:
             raise NotBootableError("a truncated kernel: its program headers are cut off", _AGAIN) from error
         if not headers.is_executable or not any(map(_is_of_kernel, headers.segments)):
             raise NotBootableError(
-                f"an ELF file for {self.processor}, no kernel", f"give the kernel's `{self.path}`, as it is in /boot"
+                f"an ELF file for {self.processor}, not a kernel", f"give the kernel's `{self.path}`, as it is in /boot"
             )
         end = max(each.offset + each.file_bytes for each in headers.segments)
         if size < end:
-            raise NotBootableError(f"a truncated kernel: {size} bytes of {end} that its headers announce", _AGAIN)
+            raise NotBootableError(f"a truncated kernel: {size} bytes of {end} that its headers state", _AGAIN)
         return Head(None)
 
     def memory(self, head: bytes) -> int:

@@ -61,13 +61,13 @@ class FlatImage:
         entry = self.entry(head)
         if entry is None:
             raise NotBootableError(
-                f"no kernel for {self.name}: its header has the sign of one, and no jump to its code",
+                f"not a kernel for {self.name}: its header has the magic number, but no jump to the code",
                 "copy or build it again",
             )
         expected = max(_end_of_sections(head), entry + 4)
         if size < expected:
             raise NotBootableError(
-                f"a truncated kernel: {size} bytes of {expected} that its header announces", "copy or download it again"
+                f"a truncated kernel: {size} bytes of {expected} that its header states", "copy or download it again"
             )
         # The text of the version is somewhere in the image, without a pointer to it: `kernel.py` looks for it.
         return Head(None)

@@ -95,11 +95,11 @@ def boot_loader_image(head: bytes) -> str | None:
 
 
 def efi_program(head: bytes) -> str:
-    """What an EFI program is that is no bzImage: a kernel that unpacks itself (`vmlinuz.efi`), or another one.
+    """What an EFI program is that is not a bzImage: a kernel that unpacks itself (`vmlinuz.efi`), or another one.
 
     :param head: the first bytes of a file that starts with `MZ`.
     """
-    kind = "a compressed EFI kernel" if head[4:8] == b"zimg" else "an EFI program that is no bzImage"
+    kind = "a compressed EFI kernel" if head[4:8] == b"zimg" else "an EFI program that is not a bzImage"
     at = int.from_bytes(head[0x3C:0x40], "little")
     machine = int.from_bytes(head[at + 4 : at + 6], "little") if head[at : at + 4] == b"PE\0\0" else 0
     processor = _PE_MACHINES.get(machine)

@@ -72,7 +72,7 @@ def read_head(head: bytes, size: int) -> Head:
     protocol, version_pointer = struct.unpack_from("<H", head, 0x206)[0], struct.unpack_from("<H", head, 0x20E)[0]
     flags = struct.unpack_from("<H", head, 0x236)[0] if protocol >= _PROTOCOL_WITH_XLOADFLAGS else 0
     if not flags & _XLF_KERNEL_64:
-        raise NotBootableError("a kernel for x86 of 32 bits", "give a kernel for x86_64")
+        raise NotBootableError("a kernel for 32-bit x86", "give a kernel for x86_64")
     return Head(_version(head, version_pointer))
 
 
@@ -104,7 +104,7 @@ def _version(head: bytes, pointer: int) -> str | None:
 
 def _truncated(size: int, expected: int) -> NotBootableError:
     return NotBootableError(
-        f"a truncated kernel: {size} bytes of {expected} that its header announces", "copy or download it again"
+        f"a truncated kernel: {size} bytes of {expected} that its header states", "copy or download it again"
     )
 
 
@@ -114,7 +114,7 @@ def _other(head: bytes, size: int) -> NotBootableError:
     if head[:4] == b"\x7fELF":
         machine = struct.unpack_from("<H", head, 18)[0] if len(head) >= 20 else 0
         if machine == 0x3E:
-            return NotBootableError("a program, no kernel", "give a bzImage, such as /boot/vmlinuz-RELEASE")
+            return NotBootableError("a program, not a kernel", "give a bzImage, such as /boot/vmlinuz-RELEASE")
         return NotBootableError(f"an ELF file for {elf_processor(head) or 'another processor'}", _FOREIGN)
     processor = image_processor(head)
     if processor is not None:

@@ -61,7 +61,7 @@ def require_built_in(kernel: Kernel, symbols: Path, signs: Mapping[str, str]) ->
     release = kernel.release or "RELEASE"
     folder = kernel.path.resolve().parent
     raise LabError(
-        f"this kernel has not built in what a root file system in memory needs ({', '.join(missing)}), and its "
+        f"this kernel lacks built-in drivers for a root file system in memory ({', '.join(missing)}), and its "
         "modules were not found",
         where=str(kernel.path),
         hint=f"put them at `{folder / 'lib/modules' / release}`, or give the kernel in its unpacked package: "

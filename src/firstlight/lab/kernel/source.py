@@ -43,7 +43,7 @@ def unpack_source(folder: Path) -> Path:
     command = ["tar", "--extract", "--no-same-owner", f"--file={archive}", f"--directory={folder}"]
     run = run_tool(command)
     if run.returncode != 0:
-        hint = f"free some space; if it is damaged, remove it, and it is downloaded anew: `rm {archive}`"
+        hint = f"free some space; if the archive is damaged, remove it to download it again: `rm {archive}`"
         raise LabError(f"the kernel's source cannot be unpacked: {failure_text(run)}", where=str(archive), hint=hint)
     trees = [each for each in folder.iterdir() if (each / "Kconfig").is_file()]
     if len(trees) != 1:

@@ -55,9 +55,7 @@ def read_vmlinux(path: Path) -> Vmlinux:
             raise NotBootableError("a truncated kernel: its program headers are cut off", _AGAIN) from error
         size = max((each.offset + each.file_bytes for each in segments), default=0)
         if size > len(content):
-            raise NotBootableError(
-                f"a truncated kernel: {len(content)} bytes of {size} that its headers announce", _AGAIN
-            )
+            raise NotBootableError(f"a truncated kernel: {len(content)} bytes of {size} that its headers state", _AGAIN)
         notes = (content[each.offset : each.offset + each.file_bytes] for each in segments if each.is_note)
         if not any(map(_has_entry, notes)):
             raise NotBootableError(

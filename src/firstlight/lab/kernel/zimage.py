@@ -36,7 +36,7 @@ def read_zimage(head: bytes, size: int) -> Head:
         raise NotBootableError("a big-endian kernel for 32-bit arm", "build it without CONFIG_CPU_BIG_ENDIAN")
     if size < end - start:
         raise NotBootableError(
-            f"a truncated kernel: {size} bytes of {end - start} that its header announces", "copy or download it again"
+            f"a truncated kernel: {size} bytes of {end - start} that its header states", "copy or download it again"
         )
     # The text of the version is compressed.
     return Head(None)

@@ -51,7 +51,7 @@ def read_options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     for word in rest:
         if not word.startswith("-") or word.strip("- ") == "":
             raise UsageError(
-                f"`{word}` is no option of QEMU", where="--qemu-option", hint="disk images go in by `--rootfs`"
+                f"`{word}` is not an option of QEMU", where="--qemu-option", hint="pass disk images with `--rootfs`"
             )
         name, *inline = word.split(None, 1)
         option = name[2:] if name.startswith("--") else name[1:]

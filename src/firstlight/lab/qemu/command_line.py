@@ -98,7 +98,7 @@ def kernel_command_line(architecture: Architecture, append: str) -> str:
     longest = architecture.longest_command_line
     if len(line.encode()) > longest:
         raise UsageError(
-            f"the kernel's command line has {len(line.encode()):,} bytes, and the kernel takes {longest:,}",
+            f"the kernel's command line has {len(line.encode()):,} bytes, but the kernel accepts {longest:,}",
             where="--append",
             hint="leave arguments out",
         )
@@ -309,7 +309,7 @@ def check_memory(recipe: Recipe) -> None:
     parts += [(loaded, recipe.loaded.path)] if recipe.loaded is not None else []
     where = max(parts, key=lambda part: part[0])[1]
     raise LabError(
-        f"{size_text(recipe.memory)} of memory are too small: kernel, initramfs and image need at least "
+        f"{size_text(recipe.memory)} of memory are not enough: kernel, initramfs and image need at least "
         f"{size_text(needed)}",
         where=str(where),
         hint=f"give more, such as `--memory {-(-needed // (128 * _MIB)) * 128}M`",
@@ -340,6 +340,6 @@ def persistent_memory(path: Path, size: int) -> PersistentMemory:
         raise LabError(
             f"the image cannot be opened: {error.strerror}",
             where=str(path),
-            hint="QEMU opens it for writing though it never writes: make it writable for you, or copy it",
+            hint="QEMU opens it for writing but never writes: make it writable for you, or copy it",
         ) from error
     return PersistentMemory(path, size)

@@ -156,7 +156,7 @@ class _Parts:
 
 def _parts(tree: bytes) -> _Parts:
     if len(tree) < HEADER or struct.unpack(">I", tree[:4]) != (MAGIC,):
-        raise LabError("this is no device tree")
+        raise LabError("this is not a device tree")
     _, _, at, texts_at, reserved_at, version, compatible, processor, texts_size, size = struct.unpack(
         ">10I", tree[:HEADER]
     )
@@ -195,4 +195,4 @@ def _end_of_root(nodes: bytes) -> int:
             if depth == 0:
                 return start
         elif token != NOTHING:
-            raise LabError("this is no device tree")
+            raise LabError("this is not a device tree")

@@ -86,7 +86,7 @@ def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
     # `Path` drops the `./` by which the user says that the file here is meant.
     found = shutil.which(str(path.absolute()) if path is not None and path.exists() else name)
     if found is None and path is not None and path.exists():
-        raise LabError("this is no program that can be run", where=name, hint="give a QEMU with `--qemu`")
+        raise LabError("this is not a program that can be run", where=name, hint="give a QEMU with `--qemu`")
     if found is None:
         raise LabError(
             "there is no QEMU",
@@ -97,13 +97,13 @@ def find_qemu(architecture: Architecture, path: Path | None = None) -> Qemu:
     version_text = _ask(found, "--version").split("\n", 1)[0]
     match = re.search(r"version (\d+)\.(\d+)(?:\.(\d+))?", version_text)
     if match is None:
-        raise LabError("this program does not say which QEMU it is", where=found, hint="give a QEMU with `--qemu`")
+        raise LabError("this program does not report a QEMU version", where=found, hint="give a QEMU with `--qemu`")
     version = (int(match[1]), int(match[2]), int(match[3] or 0))
     if version[:2] < OLDEST:
         raise LabError(
             f"QEMU {match[1]}.{match[2]} is too old: exact recordings need {OLDEST[0]}.{OLDEST[1]} or newer",
             where=found,
-            hint="update QEMU, or name another one with `--qemu`",
+            hint="update QEMU, or give another one with `--qemu`",
         )
     # Older helps list the option only where the build has it.
     help_text = _ask(found, "-help")

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_DISK = "a disk answers when the host has read it, and virtual time leaps meanwhile"
-_ROOTFS = "give the file system with `--rootfs` or in the initramfs: both live in the guest's memory"
+_DISK = "a disk answers when the host has read it, and virtual time jumps in the meantime"
+_ROOTFS = "give the file system with `--rootfs` or in the initramfs: both are in the guest's memory"
 _NETWORK = "packets arrive when the host delivers them"
 _NO_NETWORK = "leave the network out, or record with `--live`"
 _INPUT = "what the host sends arrives at another instruction each time"
 _LIVE = "leave it out, or record with `--live`"
-_DISPLAY = "a display refreshes, and takes input, by the host's clock"
+_DISPLAY = "a display refreshes and reads input by the host's clock"
 OWNED = "Firstlight sets it itself"
 
 # What stands in these is a text for the guest or for people.
@@ -79,7 +79,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("no-shutdown", "action"),
-        "QEMU would stay when the guest is off, and the recording never end",
+        "QEMU would keep running after the guest is off, and the recording would never end",
         "leave it out: a reboot, a power-off and a panic each end the recording",
         in_live=True,
     ),
@@ -89,12 +89,12 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(
         ("sandbox",),
         OWNED,
-        "leave it out: QEMU is confined as `firstlight doctor` says",
+        "leave it out: QEMU is already confined (see `firstlight doctor`)",
         in_live=True,
     ),
     Refusal(
         ("chroot", "runas", "run-with"),
-        "QEMU itself writes the evidence, and would no longer reach its files",
+        "QEMU writes the evidence, and could no longer access its files",
         "leave it out, or run Firstlight as that user",
         in_live=True,
     ),
@@ -104,30 +104,36 @@ REFUSALS: tuple[Refusal, ...] = (
         "leave it out; trace with QEMU itself, on the command line that `--dry-run` prints",
         in_live=True,
     ),
-    Refusal(("add-fd",), "QEMU is handed no open files", "name the file by its path", in_live=True),
+    Refusal(("add-fd",), "Firstlight passes no open files to QEMU", "name the file by its path", in_live=True),
     Refusal(
         ("help", "h", "version", "dump-vmstate", "audio-help"), "it boots nothing", "run QEMU itself", in_live=True
     ),
     Refusal(_ANY, "it boots nothing", "run QEMU itself", r"(^|,)(help|\?)(,|$)", in_live=True),
-    Refusal(_ANY, "what it means stays unseen in JSON", "write `NAME,property=value`", r"^\s*\{", in_live=True),
-    Refusal(("writeconfig", "readconfig"), "it may carry any other option, unseen", "give its options", in_live=True),
+    Refusal(
+        _ANY, "Firstlight does not check options inside JSON", "write `NAME,property=value`", r"^\s*\{", in_live=True
+    ),
+    Refusal(
+        ("writeconfig", "readconfig"), "it may contain any other option, unchecked", "give its options", in_live=True
+    ),
     Refusal(
         ("set",),
-        "it changes what another option says, unseen",
+        "it changes another option, unchecked",
         "give the property with the option that it belongs to",
         in_live=True,
     ),
     Refusal(
         ("global",),
-        "a property for all devices may carry a file, a backend or an accelerator, unseen",
-        "give it with the `-device` that it is for",
+        "a property for all devices may contain a file, a backend or an accelerator, unchecked",
+        "give it with the `-device` that it belongs to",
         r"(-accel\b|^memory-backend|^nvdimm|(^|[.,=])(drive|netdev|chardev|file|romfile|share|mem-path|memdev)=)"
         r"|property=(drive|netdev|chardev|file|romfile|share|mem-path|memdev)\b",
         in_live=True,
     ),
-    Refusal(("mem-path",), "the guest's memory would begin with what that file holds", "leave it out", in_live=True),
+    Refusal(
+        ("mem-path",), "the guest's memory would start with the content of that file", "leave it out", in_live=True
+    ),
     # Time.
-    Refusal(("icount",), "virtual time is set by the recipe; `sleep=on` ties it to the host", "use `--shift`"),
+    Refusal(("icount",), "the recipe sets virtual time; `sleep=on` ties it to the host", "use `--shift`"),
     Refusal(("rtc",), "a clock that is not fixed shows the host's time", "leave it out: it starts 2024-01-01"),
     Refusal(("clock", "realtime"), "it ties the guest to the host's clock", "leave it out"),
     Refusal(("accel",), "only single-threaded TCG counts instructions", "leave it out, or record with `--live`"),
@@ -143,7 +149,9 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal(("device",), _DISK, _ROOTFS, _DISK_DEVICES),
     Refusal(("device",), _DISK, _ROOTFS, r",drive="),
     Refusal(("iscsi",), _DISK, _ROOTFS),
-    Refusal(("snapshot", "loadvm", "incoming"), "the state of a former run is no part of the recipe", "leave it out"),
+    Refusal(
+        ("snapshot", "loadvm", "incoming"), "the state of an earlier run is not part of the recipe", "leave it out"
+    ),
     # File systems of the host.
     Refusal(("virtfs", "fsdev"), "the host's file system answers in its own time (9p)", _ROOTFS),
     Refusal(
@@ -154,7 +162,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("object",),
-        "a shared image changes while it is used, and the next boot starts from another one",
+        "a shared image changes during the boot, and the next boot starts from a different image",
         _ROOTFS,
         r"^memory-backend-(file|memfd|shm).*(share|discard-data)=(on|yes|true)",
     ),
@@ -183,7 +191,7 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     Refusal(
         ("tpmdev", "device"),
-        "a TPM is another process, which answers in its own time",
+        "a TPM is another process that answers in its own time",
         _LIVE,
         r"^(emulator|passthrough|tpm-)",
     ),
@@ -198,9 +206,9 @@ REFUSALS: tuple[Refusal, ...] = (
         ("monitor", "mon", "qmp", "qmp-pretty"), "commands from outside arrive at another instruction each time", _LIVE
     ),
     Refusal(("gdb", "s"), "a debugger stops and changes the guest", _LIVE),
-    Refusal(("chardev",), _INPUT, "use `-chardev file`, which only takes", r"^(?!(file|null|ringbuf|memory)\b)"),
+    Refusal(("chardev",), _INPUT, "use `-chardev file`, which only writes", r"^(?!(file|null|ringbuf|memory)\b)"),
     Refusal(("chardev",), _INPUT, "leave `input-path` out", r",input-path="),
-    Refusal(("usbdevice",), _INPUT, "use `-device` for what stands in the machine"),
+    Refusal(("usbdevice",), _INPUT, "use `-device` for devices of the machine"),
     Refusal(("parallel", "debugcon", "virtioconsole"), _INPUT, "use `file:PATH`", r"^(?!(file:|null$|none$))"),
     Refusal(("display", "vnc", "spice", "sdl", "curses", "vga", "full-screen"), _DISPLAY, _LIVE, r"^(?!none$)"),
     Refusal(

@@ -86,7 +86,7 @@ def read_given(path: Path, machine: Machine, *, reports: bool, loader: bool) -> 
     there, given = processors_of(own), processors_of(root)
     if given > there:
         raise UsageError(
-            f"this device tree has {given} processors, and the machine has {there}",
+            f"this device tree has {given} processors, but the machine has {there}",
             where=where,
             hint="remove the nodes of the others from `/cpus`",
         )
@@ -94,7 +94,7 @@ def read_given(path: Path, machine: Machine, *, reports: bool, loader: bool) -> 
     if "rng-seed" not in root.children.get("chosen", Node()).properties:
         notes.append(
             "this device tree has no `rng-seed` in `/chosen`: the kernel then gathers its first random numbers by a "
-            "long loop; give the property 32 bytes, and QEMU replaces them by those of `--seed`"
+            "long loop; give the property 32 bytes, and QEMU replaces them with bytes from `--seed`"
         )
     return content, notes
 
@@ -102,7 +102,9 @@ def read_given(path: Path, machine: Machine, *, reports: bool, loader: bool) -> 
 def _read(path: Path, where: str, machine: Machine) -> tuple[bytes, Node]:
     try:
         if path.is_file() and (size := path.stat().st_size) > _LARGEST_FILE:
-            raise UsageError(f"this file is no device tree: it has {size_text(size)}", where=where, hint=machine.dump)
+            raise UsageError(
+                f"this file is not a device tree: it has {size_text(size)}", where=where, hint=machine.dump
+            )
         content = path.read_bytes()
     except FileNotFoundError as error:
         raise LabError("there is no such file", where=where, exit_code=MISSING_INPUT) from error
@@ -120,7 +122,7 @@ def _read(path: Path, where: str, machine: Machine) -> tuple[bytes, Node]:
     content = packed(content)
     if len(content) > _LARGEST:
         raise UsageError(
-            f"this device tree is too large: {len(content):,} bytes, and QEMU and the kernel take {_LARGEST:,}",
+            f"this device tree is too large: {len(content):,} bytes; QEMU and the kernel accept {_LARGEST:,}",
             where=where,
             hint="remove what the boot does not need from it",
         )

@@ -92,9 +92,9 @@ def _build(folder: Path, compiler: str, loader: NamedLoader, progress: Progress,
         run_make([*make, "u-boot.bin"], tree, log, environment)
     if (objects / "u-boot.bin").read_bytes() != Path(loader.file).read_bytes():
         raise LabError(
-            f"the build gives another {loader.title} than that of the package `{loader.package}`, {version}",
+            f"the build differs from {loader.title} of the package `{loader.package}`, {version}",
             where=str(log),
-            hint=f"its compiler was another one than this `{compiler}gcc`: give a loader of your own with its program, "
+            hint=f"it was not built with this `{compiler}gcc`: give your own loader with its program, "
             "`--loader u-boot.bin --loader-symbols u-boot`",
         )
     # Without the places of this build: the same file from every folder.

@@ -84,7 +84,7 @@ def open_loader(architecture: Architecture, path: Path, where: str) -> Loader:
     :raises LabError: when it cannot be read.
     """
     if not path.is_file():
-        raise UsageError("this is no regular file", where=where, hint="give the file of a firmware or boot loader")
+        raise UsageError("this is not a regular file", where=where, hint="give the file of a firmware or boot loader")
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -92,19 +92,19 @@ def open_loader(architecture: Architecture, path: Path, where: str) -> Loader:
     size = len(content)
     if size == 0 or size > architecture.largest_loader:
         raise UsageError(
-            f"this file has {size_text(size)}, and the machine has {size_text(architecture.largest_loader)} for it",
+            f"this file has {size_text(size)}, but the machine has {size_text(architecture.largest_loader)} for it",
             where=where,
             hint="give the file that is written into the flash memory",
         )
     if content[:4] == b"\x7fELF":
         raise UsageError(
-            "this is an ELF file, which the machine cannot execute from its reset on",
+            "this is an ELF file, which the machine cannot execute at reset",
             where=where,
-            hint="give the binary that is made of it, such as `u-boot.bin`",
+            hint="give the binary that is made from it, such as `u-boot.bin`",
         )
     if size % architecture.loader_step:
         raise UsageError(
-            f"this file has {size:,} bytes: no multiple of {size_text(architecture.loader_step)}",
+            f"this file has {size:,} bytes, which is not a multiple of {size_text(architecture.loader_step)}",
             where=where,
             hint="give the whole image, such as `OVMF.fd`",
         )
@@ -131,9 +131,9 @@ def check_symbols(architecture: Architecture, path: Path, loader: Loader) -> Non
     where = f"--loader-symbols {path}"
     if loader.is_firmware:
         raise UsageError(
-            "UEFI firmware consists of many programs, and one file names the functions of one",
+            "UEFI firmware consists of many programs, but a file names the functions of only one",
             where=where,
-            hint="leave it out: the firmware has a row of its own",
+            hint="leave it out: the firmware has its own row",
         )
     try:
         content = path.read_bytes()
@@ -145,15 +145,15 @@ def check_symbols(architecture: Architecture, path: Path, loader: Loader) -> Non
         headers, has_symbols = elf_headers(content), elf_has_symbols(content)
     except ValueError as error:
         raise UsageError(
-            f"this is no program in the ELF format, or a truncated one: {error}",
+            f"this is not a program in the ELF format, or a truncated one: {error}",
             where=where,
-            hint="give the program that the loader was made of, such as `u-boot`",
+            hint="give the program that the loader was made from, such as `u-boot`",
         ) from error
     if headers.bits != 64:
         raise UsageError(
-            "this program is of 32 bits, and functions are read from ELF files of 64 bits",
+            "this program has 32 bits; Firstlight reads functions only from 64-bit ELF files",
             where=where,
-            hint="give the program that the loader was made of, such as `u-boot`",
+            hint="give the program that the loader was made from, such as `u-boot`",
         )
     if headers.machine != architecture.elf_machine:
         raise UsageError("this program is for another processor", where=where, hint=f"give one for {architecture.name}")
@@ -161,7 +161,7 @@ def check_symbols(architecture: Architecture, path: Path, loader: Loader) -> Non
         raise UsageError(
             "this program has no symbols: they were stripped",
             where=where,
-            hint="give the file as the build left it, such as `u-boot` in the folder of U-Boot's build",
+            hint="give the unstripped file of the build, such as `u-boot` in the folder of U-Boot's build",
         )
 
 

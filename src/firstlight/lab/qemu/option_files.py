@@ -100,10 +100,10 @@ def _find(option: str, name: str, text: str, search: Sequence[Path]) -> Path:
         path = next((each / text for each in search if (each / text).is_file()), path)
     where = f"-{option} {name}={text}" if name else f"-{option} {text}"
     if not path.exists():
-        hint = "it is an input of the boot: give one that is there"
+        hint = "it is an input of the boot: give an existing file"
         raise LabError("there is no such file", where=where, hint=hint, exit_code=MISSING_INPUT)
     if not path.is_file():
         raise UsageError(
-            "this is no regular file, so what it holds cannot be recorded", where=where, hint="copy it into a file"
+            "this is not a regular file, so its content cannot be recorded", where=where, hint="copy it into a file"
         )
     return path.absolute()

@@ -34,7 +34,7 @@ def check_processors(options: RecordOptions, architecture: Architecture) -> None
         ("--storage", options.storage, "requests of a disk are timed with one processor"),
     ):
         if given is not None:
-            raise UsageError(f"`{option}` excludes `--cpus`: {why}", hint="leave one of them out")
+            raise UsageError(f"`{option}` cannot be combined with `--cpus`: {why}", hint="leave one of them out")
 
 
 def several_text(qemu: Qemu, architecture: Architecture) -> str:

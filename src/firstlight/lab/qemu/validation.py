@@ -61,7 +61,7 @@ def validate_machine(machine: str, architecture: Architecture, known: Collection
         near = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.5)
         hint = "did you mean " + " or ".join(f"`{each}`" for each in near) + "? " if near else ""
         raise UsageError(
-            f"this QEMU knows no machine type `{name}`",
+            f"this QEMU does not know the machine type `{name}`",
             where="--machine",
             hint=f"{hint}`{architecture.qemu_binary} -machine help` lists them",
         )
@@ -69,7 +69,7 @@ def validate_machine(machine: str, architecture: Architecture, known: Collection
         return
     if not architecture.is_versioned_machine(name) and not architecture.is_small(name):
         raise UsageError(
-            f"`--machine {name}` breaks exactness: it has no version, and is another machine in another QEMU",
+            f"`--machine {name}` breaks exactness: it has no version, so it differs between versions of QEMU",
             hint=f"use a versioned type such as `{architecture.machine}`",
         )
     for pair in machine.split(",")[1:]:
@@ -90,8 +90,8 @@ def validate_cpu(cpu: str, architecture: Architecture, *, live: bool) -> None:
         raise UsageError(f"`--cpu {cpu}` names no CPU model", hint=f"use a named model such as `{architecture.cpu}`")
     if re.sub(r"-v\d+$", "", name) in architecture.narrow_cpus:
         raise UsageError(
-            f"`--cpu {name}` cannot run this kernel: it is a processor of 32 bits",
-            hint=f"use a model of 64 bits such as `{architecture.cpu}`",
+            f"`--cpu {name}` cannot run this kernel: it is a 32-bit processor",
+            hint=f"use a 64-bit model such as `{architecture.cpu}`",
         )
     if live:
         return

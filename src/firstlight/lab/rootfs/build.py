@@ -61,7 +61,7 @@ def check_tools(form: RootFormat) -> None:
     for name, package in form.tools:
         found = _faketime() if name.startswith("lib") else _which(name)
         if found is None:
-            raise LabError(f"`{name}` is missing, of the package {package}", hint=install_hint(package))
+            raise LabError(f"`{name}` of the package {package} is missing", hint=install_hint(package))
 
 
 def tool_versions(form: RootFormat) -> tuple[str, ...]:

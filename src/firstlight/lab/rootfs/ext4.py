@@ -133,7 +133,7 @@ def check_image(image: Path) -> int:
         raise LabError(f"a truncated image: {size} bytes of {expected}", where=where, hint="copy it again")
     if size % _PAGE:
         hint = f"round it up: `truncate -s %{_PAGE} {image}`"
-        raise LabError("the image's size is no multiple of a page, 4096 bytes", where=where, hint=hint)
+        raise LabError("the image's size is not a multiple of a page, 4096 bytes", where=where, hint=hint)
     return size
 
 

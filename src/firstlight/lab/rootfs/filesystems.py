@@ -64,7 +64,7 @@ class RootFormat:
         others = [each for each in FORMATS if each.magic is not None and _has(image, each.magic)]
         what = f"it is {others[0].file_system}" if others else "nothing known is there"
         hint = f"give `--root-as {others[0].name}`" if others else "check that the image is complete"
-        raise LabError(f"this is no image of {self.file_system}: {what}", where=str(image), hint=hint)
+        raise LabError(f"this is not an image of {self.file_system}: {what}", where=str(image), hint=hint)
 
 
 def _has(image: Path, magic: tuple[int, bytes]) -> bool:

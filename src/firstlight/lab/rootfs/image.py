@@ -134,8 +134,8 @@ def root_image(
     if addition.key():
         hint = "give the directory or the tar that it was made of"
         if report is not None:
-            hint += ", or say with `--ready REGEX` which line of the console means that it is up"
-        raise LabError("nothing can be laid over an image: it is used as it is", where=str(path), hint=hint)
+            hint += ", or give the console line that means that it is up: `--ready REGEX`"
+        raise LabError("files cannot be added to an image: it is used unchanged", where=str(path), hint=hint)
     return _described(path, check_image(path), where=str(path))
 
 

@@ -54,7 +54,7 @@ def check_initrd(path: Path) -> None:
         raise LabError(
             f"the initramfs cannot be read: {error.strerror}",
             where=str(path),
-            hint="leave the option out for Firstlight's small one",
+            hint="leave the option out to use Firstlight's minimal initramfs",
             exit_code=MISSING_INPUT,
         ) from error
 
@@ -75,12 +75,12 @@ def _check(file: BinaryIO, path: Path) -> None:
             _decompress(file, path, decompressor)
         elif archives == 0:
             raise LabError(
-                "this is no initramfs: neither a cpio archive (newc) nor a compressed one",
+                "this is not an initramfs: neither a cpio archive (newc) nor a compressed one",
                 where=str(path),
-                hint="disk images go in by `--rootfs`",
+                hint="pass disk images with `--rootfs`",
             )
         else:
-            raise LabError(f"something that is no archive follows at byte {start}", where=str(path))
+            raise LabError(f"something that is not an archive follows at byte {start}", where=str(path))
         archives += 1
     if archives == 0:
         raise LabError("the initramfs is empty", where=str(path))
@@ -121,7 +121,7 @@ def _walk_newc(file: BinaryIO, path: Path) -> None:
         data = begin + _aligned(file.tell() - begin)
         file.seek(begin + _aligned(data + length - begin))
         if data + length > size:
-            raise _truncated(path, f"`{name.rstrip(bytes(1)).decode(errors='replace')}` is cut off")
+            raise _truncated(path, f"`{name.rstrip(bytes(1)).decode(errors='replace')}` is truncated")
 
 
 def _aligned(offset: int) -> int:

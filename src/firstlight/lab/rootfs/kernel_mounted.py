@@ -98,9 +98,9 @@ class KernelRoot:
         start, length = mapped_flash(kernel)
         if self.size > length or start + length > min(memory, kernel.architecture.low_memory_end):
             message = (
-                f"the kernel maps {length >> 10} KiB of flash at {hex(start)}, and the image has {self.size >> 10} KiB"
+                f"the kernel maps {length >> 10} KiB of flash at {hex(start)}, but the image has {self.size >> 10} KiB"
             )
-            raise LabError(message, where=str(self.path), hint="take a smaller one, or give the guest more memory")
+            raise LabError(message, where=str(self.path), hint="use a smaller image, or give the guest more memory")
         return start, length
 
     def _mapped_words(self, memory: int, kernel: Kernel) -> str:
@@ -120,7 +120,7 @@ def mapped_flash(kernel: Kernel) -> tuple[int, int]:
     found = dict(re.findall(r"^CONFIG_MTD_PHYSMAP_(START|LEN)=(\w+)$", kernel.config.read_text(), re.MULTILINE))
     start, length = (int(found.get(key, "0"), 0) for key in ("START", "LEN"))
     if not start or not length:
-        message = "this kernel maps no flash at a fixed place (CONFIG_MTD_PHYSMAP_START, CONFIG_MTD_PHYSMAP_LEN)"
+        message = "this kernel maps no flash at a fixed address (CONFIG_MTD_PHYSMAP_START, CONFIG_MTD_PHYSMAP_LEN)"
         raise LabError(message, where=str(kernel.path), hint=hint)
     return start, length
 
@@ -163,9 +163,9 @@ def image_root(form: RootFormat, image: Path, *, helper: bool) -> KernelRoot:
     marks = [each.ready_mark for each in architectures().values()]
     if helper and not any(_holds(image, mark) for mark in marks):
         raise UsageError(
-            "Firstlight's helper was not found in this image, so nothing in it says when it is up",
+            "this image does not contain Firstlight's helper, so nothing in it reports when it is up",
             where=str(image),
-            hint="say with `--ready REGEX` which line of the console means it",
+            hint="give the console line that means that it is up: `--ready REGEX`",
         )
     size = image.stat().st_size
     whole = form.whole(size)

@@ -83,13 +83,13 @@ class Archive:
     def _add(self, path: str, member: _Member) -> None:
         pure = PurePosixPath(path)
         if str(pure) != path or pure.is_absolute() or ".." in pure.parts or path in (".", _TRAILER):
-            raise ValueError(f"`{path}` is no path within an archive")
+            raise ValueError(f"`{path}` is not a path within an archive")
         if path in self._members:
             raise ValueError(f"`{path}` is in the archive already")
         for parent in reversed(pure.parents[:-1]):
             above = self._members.setdefault(str(parent), _Member(stat.S_IFDIR | 0o755))
             if not stat.S_ISDIR(above.mode):
-                raise ValueError(f"`{parent}` is no directory")
+                raise ValueError(f"`{parent}` is not a directory")
         self._members[path] = member
 
 

@@ -137,7 +137,7 @@ def _inside(tree: Path, path: Path) -> Path:
 
 def _remove(place: Path, path: Path) -> None:
     if not os.path.lexists(place):
-        raise LabError(f"`{place.name}` is to be removed, and is not there", where=str(path))
+        raise LabError(f"`{place.name}` cannot be removed: it does not exist", where=str(path))
     if place.is_dir() and not place.is_symlink():
         shutil.rmtree(place)
     else:
@@ -146,7 +146,7 @@ def _remove(place: Path, path: Path) -> None:
 
 def _clear(place: Path, path: Path) -> None:
     if place.is_dir() and not place.is_symlink():
-        raise LabError("the guest has a directory here", where=str(path), hint="remove it by a `.wh.` file first")
+        raise LabError("the guest has a directory here", where=str(path), hint="remove it with a `.wh.` file first")
     if os.path.lexists(place):
         place.unlink()
 

@@ -132,12 +132,12 @@ def _check_inputs(manifest: Manifest, inputs: Inputs, where: str) -> None:
     if changed:
         names = ", ".join(f"`{name}`" for name in changed)
         raise FirstlightError(
-            f"it cannot be booted again: {names} is not what it was recorded with", where=where,
-            hint="record the boot again, and ask that one",
+            f"it cannot be booted again: {names} differs from the recording", where=where,
+            hint="record the boot again, and ask the new boot",
         )  # fmt: skip
     if inputs.symbols is None:
         raise FirstlightError(
-            "it was recorded without a profile, so no function is known", where=where,
+            "it was recorded without a profile, so it has no functions", where=where,
             hint="record it without `--no-profile`",
         )  # fmt: skip
 
@@ -196,7 +196,7 @@ def _rows(answers: Path, question: Question) -> tuple[int, list[dict[str, Any]]]
             base = {name: data.get("task" if name == "comm" else name) for name in BASE}
             rows[data["call"]] = base | values | {"end_ns": None, "duration_ns": None, "result": None}
     if calls is None:
-        raise LabError("the plugin's answers are cut off", hint="is the disk full?")
+        raise LabError("the plugin's answers are truncated", hint="is the disk full?")
     return calls, list(rows.values())
 
 

@@ -109,16 +109,16 @@ def check_programs(chosen: Choices, where: str) -> None:
     """
     if found := programs(chosen):
         raise FirstlightError(
-            f"this bundle was not recorded here, and asks for a program: {found[0]}",
+            f"this bundle was not recorded here, and names a program: {found[0]}",
             where=where,
-            hint="no program is taken from a bundle: record with it yourself if you know what it is",
+            hint="Firstlight takes no program from a bundle: if you trust it, record with it yourself",
         )
 
 
 def _not_trusted(asked: list[str], where: str) -> FirstlightError:
     return FirstlightError(
-        f"this bundle was not recorded here, and its recipe asks for {joined(asked, 3)}",
+        f"this bundle was not recorded here, and its recipe needs {joined(asked, 3)}",
         where=where,
-        hint="`firstlight verify` takes files of your own (`--kernel FILE`, `--rootfs DIR`, ...); "
-        "with `--trust` what the bundle names is used, guest commands and paths of this machine too",
+        hint="`firstlight verify` takes your own files (`--kernel FILE`, `--rootfs DIR`, ...); "
+        "`--trust` uses all that the bundle names, including guest commands and paths of this machine",
     )

@@ -51,16 +51,16 @@ def parse_question(text: str) -> Question:
     """
     match = _QUESTION.fullmatch(text)
     if match is None:
-        raise UsageError(f"`{text}` is no question", where=_WHERE, hint=_SHAPE)
+        raise UsageError(f"`{text}` is not a question", where=_WHERE, hint=_SHAPE)
     function, inside = match.groups()
     values: list[Value] = []
     for word in inside.split(",") if inside and inside.strip() else ():
         value = _VALUE.fullmatch(word.strip())
         if value is None:
-            raise UsageError(f"`{word.strip()}` is no value of `{function}`", where=_WHERE, hint=_SHAPE)
+            raise UsageError(f"`{word.strip()}` is not a value of `{function}`", where=_WHERE, hint=_SHAPE)
         path, kind = value.groups()
         if kind is not None and kind not in KINDS:
-            raise UsageError(f"`{kind}` is no kind of value", where=_WHERE, hint=f"there are: {', '.join(KINDS)}")
+            raise UsageError(f"`{kind}` is not a kind of value", where=_WHERE, hint=f"the kinds are {', '.join(KINDS)}")
         values.append(Value(tuple(re.split(r"->|\.", path)), kind))
     names = [value.name for value in values]
     if twice := next((name for name in names if names.count(name) > 1), None):

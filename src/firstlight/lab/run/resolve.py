@@ -107,7 +107,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
         raise LabError(
             f"{loader.title} cannot start an ELF file",
             where=str(kernel.path),
-            hint=f"give the {architecture.kernel_format} that is made of it: `{architecture.kernel_image}`",
+            hint=f"give the {architecture.kernel_format} that is made from it: `{architecture.kernel_image}`",
         )
     if options.root_as is not None:
         symbols = _symbols_if_any(options, kernel, qemu, progress, dry_run=dry_run)
@@ -222,9 +222,9 @@ def _check_signs(signs: tuple[str, ...], options: RecordOptions, kernel: Kernel,
     missing = [f"`{sign}`" for sign in signs if sign not in names]
     if missing:
         raise LabError(
-            f"this kernel cannot mount {options.root_as} by itself: it has not built in {', '.join(missing)}",
+            f"this kernel cannot mount {options.root_as} by itself: these are not built in: {', '.join(missing)}",
             where=str(kernel.path),
-            hint="take one that has: `firstlight image build kernel`, and `--kernel $(firstlight image path kernel)`",
+            hint="use one with them: `firstlight image build kernel`, and `--kernel $(firstlight image path kernel)`",
         )
 
 
@@ -257,9 +257,9 @@ def _guest(options: RecordOptions, architecture: Architecture, kernel: Kernel, p
         )
     if options.ready is None and not root.has_systemd:
         raise UsageError(
-            "this root file system has no systemd, so nothing in it says when it is up",
+            "this root file system has no systemd, so nothing in it reports when it is up",
             where=options.rootfs,
-            hint="say with `--ready REGEX` which line of the console means it",
+            hint="give the console line that means that it is up: `--ready REGEX`",
         )
     on_disk = options.storage is not None
     modules = modules_for(kernel, architecture.disk_modules if on_disk else architecture.pmem_modules)
@@ -331,6 +331,6 @@ def kernel_root(options: RecordOptions, architecture: Architecture = DEFAULT) ->
         raise UsageError(
             "nothing in this directory says when it is up",
             where=options.rootfs,
-            hint="say with `--ready REGEX` which line of the console means it",
+            hint="give the console line that means that it is up: `--ready REGEX`",
         )
     return tree_root(form, path)

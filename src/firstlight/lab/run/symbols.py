@@ -78,9 +78,9 @@ def _probe(kernel: Kernel, qemu: Qemu, timeout_s: float) -> bytes:
             detail = "its `/proc/kallsyms` has no addresses"
         tail = "".join(f"\n  {line}" for line in last_lines(outcome.console, 5))
         raise LabError(
-            f"the kernel did not give its symbols: {detail}{tail}",
+            f"the kernel did not print its symbols: {detail}{tail}",
             where=str(kernel.path),
-            hint="give it longer by `--timeout`, or record with `--no-profile`"
+            hint="raise `--timeout`, or record with `--no-profile`"
             if outcome.reason == FailureReason.WALL_TIMEOUT and timeout_s < _TIMEOUT_S
             else "record with `--no-profile`, put the kernel's own `System.map` next to it, or use a kernel with "
             "CONFIG_KALLSYMS",

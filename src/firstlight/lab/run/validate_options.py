@@ -47,7 +47,9 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
         raise UsageError("`--loader-symbols` needs `--loader`", hint="give the file that was made of that program")
     if options.loader_symbols is not None and (options.live or not options.profile):
         word = "--live" if options.live else "--no-profile"
-        raise UsageError(f"`{word}` excludes `--loader-symbols`", hint="functions are followed with the profile")
+        raise UsageError(
+            f"`{word}` cannot be combined with `--loader-symbols`", hint="functions are followed with the profile"
+        )
     if (
         options.initrd is not None
         and options.rootfs is None
@@ -55,46 +57,50 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
     ):
         word = "--overlay" if options.overlay is not None else "--guest-command"
         raise UsageError(
-            f"`--initrd` excludes `{word}`",
-            hint="your initramfs is booted unchanged: change it before, or pass a root file system with `--rootfs`",
+            f"`--initrd` cannot be combined with `{word}`",
+            hint="your initramfs is booted unchanged: change it yourself, or pass a root file system with `--rootfs`",
         )
     if options.initramfs_files is not None and options.initrd is not None:
         raise UsageError(
-            "`--initrd` excludes `--initramfs-files`",
-            hint="an initramfs of your own is booted as it is: change it before",
+            "`--initrd` cannot be combined with `--initramfs-files`",
+            hint="your initramfs is booted unchanged: change it yourself",
         )
     if options.initramfs_files is not None and (options.rootfs is None or options.root_as is not None):
         raise UsageError(
             "`--initramfs-files` needs `--rootfs`, mounted by an initramfs",
-            hint="the minimal guest is its initramfs: lay files over it by `--overlay`",
+            hint="the minimal guest is an initramfs: add files to it with `--overlay`",
         )
     if any("\0" in command or not command.strip() for command in options.guest_commands):
-        raise UsageError("this is no command", where="--guest-command")
+        raise UsageError("this is not a command", where="--guest-command")
     if options.initrd is not None and options.initramfs_order is not None:
-        hint = "only Firstlight's own initramfs has members that it can order"
-        raise UsageError("`--initrd` and `--initramfs-order` exclude each other", hint=hint)
+        hint = "Firstlight can order only the files of its own initramfs"
+        raise UsageError("`--initrd` and `--initramfs-order` cannot be combined", hint=hint)
     if not 0 <= options.shift <= _LARGEST_SHIFT:
         raise UsageError(f"`--shift {options.shift}` is out of range", hint=f"0 to {_LARGEST_SHIFT}")
     if not 0 <= options.seed < 1 << 32:
         raise UsageError(f"`--seed {options.seed}` is out of range", hint="0 to 4294967295")
     if options.timeout_wall_s <= 0 or (options.timeout_virtual_s is not None and options.timeout_virtual_s <= 0):
-        raise UsageError("a time-out has to be longer than nothing", hint="give seconds")
+        raise UsageError("a timeout must be longer than 0", hint="give seconds")
     if "\n" in options.append or "\0" in options.append:
         raise UsageError("the kernel's command line is one line", where="--append")
     if wants_kaslr(options.append) and options.profile and not options.live:
         raise UsageError(
             "`--append kaslr` cannot be combined with a profile: the kernel is not at its symbols' addresses",
-            hint="add `--no-profile`, or leave `kaslr` out: Firstlight says `nokaslr`, because the profile names "
+            hint="add `--no-profile`, or leave `kaslr` out: Firstlight adds `nokaslr`, because the profile names "
             "functions by their addresses",
         )
     if options.devices and (options.live or not options.profile):
         word = "--live" if options.live else "--no-profile"
-        raise UsageError(f"`{word}` excludes `--devices`", hint="devices are followed with the profile")
+        raise UsageError(f"`{word}` cannot be combined with `--devices`", hint="devices are followed with the profile")
     if options.user_functions and (options.live or not options.profile):
         word = "--live" if options.live else "--no-profile"
-        raise UsageError(f"`{word}` excludes `--user-functions`", hint="user code is followed with the profile")
+        raise UsageError(
+            f"`{word}` cannot be combined with `--user-functions`", hint="user code is followed with the profile"
+        )
     if options.symbols is not None and not options.user_functions:
-        raise UsageError("`--symbols` needs `--user-functions`", hint="add it: nothing else has functions to name")
+        raise UsageError(
+            "`--symbols` needs `--user-functions`", hint="add it: without it there are no functions to name"
+        )
     if options.symbols is not None and not options.symbols.is_dir():
         raise UsageError("there is no such directory", where=f"--symbols {options.symbols}")
     if options.ready is not None:
@@ -118,7 +124,7 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
             f"{guest} has no device tree to replace: its firmware describes the machine", hint=hint, where="--dtb"
         )
     if options.dtb is not None and any(option == "dtb" for option, _ in read_options(options.qemu_options)):
-        raise UsageError("`--dtb` and `--qemu-option -dtb` exclude each other", hint="give one of them")
+        raise UsageError("`--dtb` and `--qemu-option -dtb` cannot be combined", hint="give one of them")
     if not architecture.has_profile:
         _check_needs_no_profile(options, guest)
 
@@ -131,7 +137,7 @@ def _check_needs_no_profile(options: RecordOptions, guest: str) -> None:
         "--loader-symbols": options.loader_symbols is not None,
     }
     for word in (word for word, is_given in given.items() if is_given):
-        hint = f"leave `{word}` out: the boot is exact all the same"
+        hint = f"leave `{word}` out: the boot is still exact"
         raise UsageError(f"{guest} cannot be profiled: the plugin has no module for it", where=word, hint=hint)
 
 
@@ -153,7 +159,7 @@ def _check_storage(options: RecordOptions, architecture: Architecture) -> None:
         raise UsageError("the option is empty", where="--storage", hint="give a model, or leave the option out")
     read_model(find_model(options.storage))
     if options.rootfs is None:
-        hint = "add `--rootfs debian`, or a directory or image of yours: that is what is on the disk"
+        hint = "add `--rootfs debian`, or your own directory or image: this is the content of the disk"
         raise UsageError("`--storage` needs `--rootfs`", hint=hint)
     for name, reason in (
         ("live", "a model counts on the virtual clock"),
@@ -161,7 +167,9 @@ def _check_storage(options: RecordOptions, architecture: Architecture) -> None:
         ("initrd", "Firstlight's initramfs loads the driver of the disk"),
     ):
         if getattr(options, name):
-            raise UsageError(f"`--{name.replace('_', '-')}` excludes `--storage`", hint=f"leave one out: {reason}")
+            raise UsageError(
+                f"`--{name.replace('_', '-')}` cannot be combined with `--storage`", hint=f"leave one out: {reason}"
+            )
     if not architecture.has_disk_models:
         raise UsageError(f"a guest of {architecture.name} cannot be booted with `--storage`", hint="leave it out")
 
@@ -174,15 +182,16 @@ def _check_loader(options: RecordOptions, architecture: Architecture) -> None:
         )
     if options.machine is not None and architecture.is_small(options.machine):
         raise UsageError(
-            f"`--machine {options.machine}` has no room for `--loader`", hint=f"use `--machine {architecture.machine}`"
+            f"`--machine {options.machine}` has no memory for `--loader`",
+            hint=f"use `--machine {architecture.machine}`",
         )
     if options.root_as is not None:
         raise UsageError(
-            "`--loader` and `--root-as` exclude each other",
-            hint="a boot loader uses the memory in which that root would lie: pass it with `--rootfs` or `--initrd`",
+            "`--loader` and `--root-as` cannot be combined",
+            hint="a boot loader uses the memory of that root: pass it with `--rootfs` or `--initrd`",
         )
     if any(option == "bios" for option, _ in read_options(options.qemu_options)):
-        raise UsageError("`--loader` and `--qemu-option -bios` exclude each other", hint="give one of them")
+        raise UsageError("`--loader` and `--qemu-option -bios` cannot be combined", hint="give one of them")
 
 
 def _check_not_empty(options: RecordOptions) -> None:
@@ -197,11 +206,11 @@ def _check_root_as(options: RecordOptions) -> None:
     """Check what goes with a root that the kernel mounts by itself."""
     assert options.root_as is not None
     find_format(options.root_as)
-    hint = "it is the kernel that mounts this root: there is no initramfs"
+    hint = "the kernel mounts this root: there is no initramfs"
     if options.initrd is not None:
-        raise UsageError("`--initrd` and `--root-as` exclude each other", hint=hint)
+        raise UsageError("`--initrd` and `--root-as` cannot be combined", hint=hint)
     if options.initramfs_order is not None:
-        raise UsageError("`--initramfs-order` and `--root-as` exclude each other", hint=hint)
+        raise UsageError("`--initramfs-order` and `--root-as` cannot be combined", hint=hint)
     if options.rootfs is None:
         return
     if options.rootfs == "debian":
@@ -209,24 +218,24 @@ def _check_root_as(options: RecordOptions) -> None:
         raise UsageError("`--rootfs debian` cannot be combined with `--root-as`", hint=hint)
     if options.overlay is not None or options.guest_commands:
         word = "--overlay" if options.overlay is not None else "--guest-command"
-        hint = "change the directory or the image before, or leave `--rootfs` out for the minimal guest"
-        raise UsageError(f"`--rootfs` with `--root-as` excludes `{word}`", hint=hint)
+        hint = "change the directory or the image yourself, or leave `--rootfs` out for the minimal guest"
+        raise UsageError(f"`--rootfs` with `--root-as` cannot be combined with `{word}`", hint=hint)
 
 
 def _check_pattern(pattern: str) -> None:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise UsageError(f"`{pattern}` is no regular expression: {error}", where="--ready") from error
+        raise UsageError(f"`{pattern}` is not a regular expression: {error}", where="--ready") from error
     if re.search(pattern, "") and re.search(pattern, "anything at all"):
         raise UsageError(
-            f"`{pattern}` matches every line, so that the boot would be over at its first byte",
+            f"`{pattern}` matches every line, so the boot would end at its first byte",
             where="--ready",
             hint="give an expression that only the awaited line matches, such as `login:`",
         )
     if re.search(r"\(\?(<?[=!]|P=|\()|\\[1-9]", pattern):
         raise UsageError(
-            f"`{pattern}` looks around or back, which the plugin's expressions cannot",
+            f"`{pattern}` uses look-around or back references, which the plugin does not support",
             where="--ready",
             hint="use an expression without `(?=`, `(?!`, `(?<` and `\\1`",
         )

@@ -78,7 +78,7 @@ def verify(
     where = str(bundle)
     if recorded.mode == "imported":
         raise FirstlightError(
-            "an imported boot cannot be booted again: its records say what happened, not what was booted",
+            "an imported boot cannot be booted again: its records do not contain a recipe",
             where=where,
             hint="`firstlight record` makes boots that repeat exactly",
         )
@@ -89,7 +89,7 @@ def verify(
     failure = recorded.failure
     if failure is not None and failure.reason in (FailureReason.WALL_TIMEOUT, FailureReason.QEMU_DIED):
         raise FirstlightError(
-            f"this boot was ended by the host ({failure.reason}), at an instant that never repeats",
+            f"the host ended this boot ({failure.reason}), at a time that never repeats",
             where=where,
             hint="record it again",
         )

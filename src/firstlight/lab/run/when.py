@@ -35,7 +35,7 @@ def parse_condition(text: str, columns: Collection[str]) -> Condition:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise UsageError(f"`{text}` is no condition", where=_WHERE, hint=_HINT) from error
+        raise UsageError(f"`{text}` is not a condition", where=_WHERE, hint=_HINT) from error
 
     def known(node: ast.expr) -> Callable[[Mapping[str, Any]], Any]:
         match node:
@@ -47,7 +47,7 @@ def parse_condition(text: str, columns: Collection[str]) -> Condition:
                 if name not in names:
                     raise UsageError(f"no column `{name}`", where=_WHERE, hint=one_of(name, list(names)))
                 return lambda row: row[names[name]]
-        raise UsageError(f"`{ast.unparse(node)}` is no column and no value", where=_WHERE, hint=_HINT)
+        raise UsageError(f"`{ast.unparse(node)}` is neither a column nor a value", where=_WHERE, hint=_HINT)
 
     def made(node: ast.expr) -> Condition:
         match node:
@@ -60,7 +60,7 @@ def parse_condition(text: str, columns: Collection[str]) -> Condition:
             case ast.Compare(left=left, ops=[sign], comparators=[right]) if type(sign) in _COMPARE:
                 one, other, compare = known(left), known(right), _COMPARE[type(sign)]
                 return lambda row: _compared(compare, one(row), other(row))
-        raise UsageError(f"`{ast.unparse(node)}` is no comparison", where=_WHERE, hint=_HINT)
+        raise UsageError(f"`{ast.unparse(node)}` is not a comparison", where=_WHERE, hint=_HINT)
 
     try:
         return made(tree)

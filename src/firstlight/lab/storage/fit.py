@@ -177,12 +177,12 @@ def fit_storage(lines: Iterable[str], name: str, where: str, device: str | None 
     requests, overlapping = disks[device]
     reads = reads_of[device]
     if len(reads) < _FEWEST:
-        hint = f"{overlapping} requests overlapped; give a log of a whole boot: {HOW}"
-        raise UsageError(f"disk {device} has {len(reads)} reads that were alone, and {_FEWEST} are needed", where=where,
+        hint = f"{overlapping} requests overlapped; give a log of an entire boot: {HOW}"
+        raise UsageError(f"disk {device} has {len(reads)} reads without overlap, but {_FEWEST} are needed", where=where,
                          hint=hint)  # fmt: skip
     together = fit_line(reads)
     if together is None:
-        hint = "the bandwidth needs reads of several sizes, and larger ones have to take longer"
+        hint = "the bandwidth needs reads of several sizes, and larger reads must take longer"
         raise UsageError(f"the reads of disk {device} do not show a bandwidth", where=where, hint=hint)
     read = _transfer(reads, together)
     writes = [each for each in requests if each.kind == "W"]
@@ -196,7 +196,7 @@ def fit_storage(lines: Iterable[str], name: str, where: str, device: str | None 
         f"{device}; {overlapping} requests overlapped and do not count. The median miss of a read is {error:.1%}."
     )
     if line is None:
-        source += " The log has too few writes: they cost what reads do."
+        source += " The log has too few writes: they cost the same as reads."
     model = StorageModel.model_validate({
         "name": name, "title": f"fitted to {len(reads)} reads", "source": source, "read": read, "write": write,
         "flush": {"latency": f"{round(median(flushes)) if flushes else 0} ns"},

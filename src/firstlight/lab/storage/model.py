@@ -67,7 +67,7 @@ class Transfer(_Table):
     sequential_latency: Latency | None = Field(
         default=None, description="the same of a request that continues the one before; by default `latency`"
     )
-    bandwidth: Rate = Field(description="of the data, from the first byte to the last")
+    bandwidth: Rate = Field(description="bandwidth of the data, from the first byte to the last")
 
     @classmethod
     def of(cls, latency_ns: int, bandwidth: int, sequential_latency_ns: int | None = None) -> Transfer:

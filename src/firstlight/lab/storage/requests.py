@@ -45,7 +45,7 @@ def read_requests(path: Path) -> list[Request]:
         fields = line.split("\t")
         if fields[0] == "error":
             hint = "record again; if it happens again, this QEMU cannot be used with `--storage`"
-            raise LabError(f"the disk did not do as its model says: {fields[-1]}", where=where, hint=hint)
+            raise LabError(f"the disk did not follow its model: {fields[-1]}", where=where, hint=hint)
         try:
             asked, done, letter, start, size = fields
             requests.append(Request(int(asked), int(done), _KINDS[letter], int(start), int(size)))

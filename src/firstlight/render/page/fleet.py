@@ -96,7 +96,7 @@ def _picture(groups: Sequence[Distribution]) -> str:
         f'text-anchor="{anchor}">{time_text(round(low + part * span))}</text>'
         for part, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end"))
     )
-    label = "Share of boots that took no longer than a time, for each group"
+    label = "Share of boots that took at most a given time, for each group"
     return (
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{label}" width="100%">{marks}{"".join(lines)}'
         f"</svg><ul>{''.join(legend)}</ul>"

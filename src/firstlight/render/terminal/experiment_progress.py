@@ -65,7 +65,7 @@ class ExperimentProgress:
         """So many boots there are, so many are there already, and so many run side by side."""
         self._total, self._done, self._at_once = total, done, at_once
         if done > 0:
-            self.note(f"{done} of {total} boots are there already")
+            self.note(f"{done} of {total} boots already exist")
         self._show()
 
     def boot(self, name: str, snapshot: Snapshot) -> None:

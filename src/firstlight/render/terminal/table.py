@@ -43,7 +43,9 @@ def _print_rows(out: Console, table: Table) -> None:
         print_line(out, _line(row, columns, kept, widths))
     missing = [column.title for number, column in enumerate(columns) if number not in kept and column.title]
     if missing:
-        print_wrapped(out, Text(f"In {out.width} columns there is no room for: {', '.join(missing)}.", style="dim"))
+        print_wrapped(
+            out, Text(f"Columns that do not fit into {out.width} characters: {', '.join(missing)}.", style="dim")
+        )
 
 
 def fits(out: Console, table: Table) -> bool:

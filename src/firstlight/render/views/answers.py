@@ -55,7 +55,7 @@ def answers_report(boot: Boot, answers: Answers, limit: int) -> Iterator[Block]:
     if rows.height > limit:
         yield Line(f"({rows.height - limit:,} more)")
     yield BLANK
-    text = f"{rows.height:,} of {answers.calls:,} calls up to the end of the recording are shown or fit."
+    text = f"{rows.height:,} of {answers.calls:,} calls up to the end of the recording are shown or match."
     if answers.recorded < answers.calls:
         text += f" Only the first {answers.recorded:,} were recorded."
     yield Line(text, "dim")
@@ -63,10 +63,11 @@ def answers_report(boot: Boot, answers: Answers, limit: int) -> Iterator[Block]:
         yield Line(f"The profile of the boot counts {answers.profile_calls:,} calls of the function.", "dim")
     if answers.unaffected:
         yield Line(
-            "The guest was unaffected: console, report, instructions and tables are those of the boot.", "bold green"
+            "The guest was unaffected: console, report, instructions and tables are equal to the recorded boot.",
+            "bold green",
         )
     else:
-        yield Line("This is another boot than the recorded one:", "bold red")
+        yield Line("This boot differs from the recorded one:", "bold red")
         yield from (Line(f"  {difference}") for difference in answers.differences)
 
 

@@ -25,7 +25,7 @@ def band_report(band: Band) -> Iterator[Block]:
         yield Line(printable(text, 300), head="  not changed: ", head_style="yellow", indent=4)
     for level, moved in band.levels.items():
         rest = len(moved) - _ROWS
-        title = f"{_level(level).capitalize()}: {len(moved):,} moved by themselves"
+        title = f"{_level(level).capitalize()}: {len(moved):,} changed without a cause"
         if not moved:
             yield Heading(title)
             continue
@@ -84,7 +84,7 @@ def _width(reach: Range | None, write: Callable[[int | None], str]) -> str:
 
 def calibration_report(found: Calibration) -> Iterator[Block]:
     """What changes a testbed can detect."""
-    state = ("stable", "bold green") if found.is_stable else ("unstable: comparisons on it mean nothing", "bold red")
+    state = ("stable", "bold green") if found.is_stable else ("unstable: comparisons on it are not valid", "bold red")
     yield Line([("Testbed ", "bold"), state], wrap=False)
     alarms = f"{found.false_alarms:.1%}".replace("%", " %")
     yield from pairs(
@@ -93,12 +93,12 @@ def calibration_report(found: Calibration) -> Iterator[Block]:
             ("noise", f"{found.sigma_percent:.3f} % between the boots of a pair (robust standard deviation)"),
             ("drift", f"{found.drift_percent:+.2f} % over the session"),
             ("sorts", "all boots are of one" if found.modes == 1 else f"the boots come in {found.modes}"),
-            ("A/A test", f"p = {found.p:.3g}; an unstable testbed is one below 0.01"),
-            ("relabelled", f"{alarms} of 1,000 lots are called different"),
+            ("A/A test", f"p = {found.p:.3g}; a testbed with p below 0.01 is unstable"),
+            ("relabelled", f"{alarms} of 1,000 random assignments were reported as different"),
         ]
     )
     yield table(
-        "Least change that is found nine times in ten",
+        "Smallest change that is found in nine of ten comparisons",
         [
             Column("Pairs", "number", "pairs", style="cyan", write=str),
             Column("Change", "percent", "percent", style="bold", write=_hundredths),

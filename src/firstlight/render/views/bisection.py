@@ -26,7 +26,7 @@ def bisection_report(found: Bisection, difference: ExactDifference, path: Sequen
     yield Line(f"{time_text(found.before_ns)} at {found.last_good}, {time_text(found.after_ns)} at {found.first_bad}")
     if found.change_ns != found.total_change_ns:
         yield Line(
-            f"the range changed it by {signed_ns(found.total_change_ns)} in all: other versions did the rest",
+            f"the range changed it by {signed_ns(found.total_change_ns)} in total: other versions caused the rest",
             head="note: ",
         )
     phase = max(difference.phases.rows, key=lambda row: abs(row.change_ns), default=None)

@@ -52,4 +52,4 @@ def prediction_report(found: PredictedChange) -> Iterator[Block]:
     if rows:
         yield table("", [Column("By", value="cost"), Column("Change", value="part")], rows)
     for name in said.beyond:
-        yield Line(f"no known change has `{_COSTS.get(name, name)}`: what it costs is not in the prediction", "dim")
+        yield Line(f"no known change has `{_COSTS.get(name, name)}`: its cost is not part of the prediction", "dim")

@@ -19,7 +19,7 @@ def board_tuning_report(found: BoardTuning) -> Iterator[Block]:
     if found.append:
         yield Line(f"add to the command line: {found.append}")
         together = f"{percent_text(found.percent)}, {_interval(found.low_percent, found.high_percent)}"
-        yield Line(f"from the kernel's start to ready, by fresh pairs: {together}")
+        yield Line(f"from the kernel's start to ready, measured with new pairs: {together}")
     yield BLANK
     rows = [
         {

@@ -28,7 +28,7 @@ from firstlight.render.views.row_names import with_module
 from firstlight.schema.spans import CallKind, SpanKind
 
 _BAR = 16
-EQUAL = "Equal: every table of one boot is that of the other."
+EQUAL = "Equal: all tables of both boots are equal."
 
 #: What each level is called above its table, and its first column.
 TITLES = {
@@ -301,7 +301,7 @@ def architectures_table(found: OnBoth | None, limit: int) -> Iterator[Table]:
     left = len(found.both) - limit
     only = f"{found.only_a:,} only in A, {found.only_b:,} only in B"
     yield table(
-        f"Functions of one name on both architectures: {len(found.both):,}; {only}",
+        f"Functions with the same name on both architectures: {len(found.both):,}; {only}",
         [
             Column("Function", value=row_name, style="cyan", longest=100),
             Column("calls in A", "count", side("a", "calls")),

@@ -34,7 +34,7 @@ def tree_table(tree: TreeDifference, folded: Sequence[int], min_share: float) ->
     rows: list[Any] = tree.walk(min_share, folded, through=True)
     whole, rest = rows[0].gross_ns, tree.rest
     yield table(
-        "Where it changed: the tree, as wide as its changes",
+        "Where it changed: the tree, with widths by change",
         [
             Column("Function", value=_line_name, style="cyan", longest=90),
             Column("", value=_line_presence, fixed=True),
@@ -45,7 +45,9 @@ def tree_table(tree: TreeDifference, folded: Sequence[int], min_share: float) ->
         rows,
         left_out={"Function": rest.name, "change_ns": rest.change_ns} if rest.change_ns else None,
         footer=[{"Function": "all", "change_ns": tree.whole.change_ns}],
-        notes=[f"█ slower, ░ faster; {tree.nodes.height:,} of {tree.all_nodes:,} nodes differ in or below them."],
+        notes=[
+            f"█ slower, ░ faster; {tree.nodes.height:,} of {tree.all_nodes:,} nodes changed in themselves or below."
+        ],
     )
 
 
@@ -122,7 +124,7 @@ def moved_report(moved: Sequence[Moved], renamed: Sequence[Renamed], limit: int)
     if len(moved) > limit:
         yield Line(f"({len(moved) - limit:,} smaller moves)", "dim", wrap=False)
     if renamed:
-        yield Heading("Renamed? Suggested only, never matched")
+        yield Heading("Possibly renamed: suggestions, not matched")
     for pair in renamed[:limit]:
         names = f"{printable(pair.old, 80)} → {printable(pair.new, 80)}"
         yield Line(f"{names}: {pair.why} ({time_text(pair.total_a_ns)}, {time_text(pair.total_b_ns)})", indent=2)

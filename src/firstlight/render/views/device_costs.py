@@ -55,8 +55,8 @@ def device_costs_report(boot: Boot, sums: pl.DataFrame, rows: pl.DataFrame, left
         rows.iter_rows(named=True),
         **sum_rows(rows, left_out, "device", summed),
         notes=[
-            "A row is an event: from when a worker had the device until it slept before the next one. Instructions: of "
-            "the worker and of the programs that it ran for the device.",
+            "Each row is an event: from the time when a worker had the device until it slept before the next one. "
+            "Instructions: of the worker and of the programs that it ran for the device.",
         ],
     )  # fmt: skip
     if sums.height:

@@ -51,7 +51,7 @@ def devices_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> It
                 "deferrals": int(every["deferrals"].sum()),
             }
         ],
-        notes=["Probes run inside initcalls and workers, and side by side: they add up to nothing."],
+        notes=["Probes run inside initcalls and workers, and in parallel, so they do not add up to a total."],
     )
     yield from grade_lines(every)
 

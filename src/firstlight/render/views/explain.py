@@ -31,7 +31,7 @@ def explain_report(boot: Boot, found: Explanation, limit: int, tried: Sequence[T
     """
     yield from _heading(boot, found)
     if not found.findings:
-        yield Line(f"None of the {found.entries} known causes holds {small_share_text(LEAST_SHARE)} of this boot.")
+        yield Line(f"None of the {found.entries} known causes takes {small_share_text(LEAST_SHARE)} of this boot.")
     else:
         yield causes_table(found.findings, limit, tried)
         for each in found.findings[:limit]:
@@ -39,7 +39,7 @@ def explain_report(boot: Boot, found: Explanation, limit: int, tried: Sequence[T
             yield from _short(each, found.whole_ns)
     if found.features:
         yield BLANK
-        yield replace(causes_table(found.features, limit), title="What features cost: each remedy gives one up")
+        yield replace(causes_table(found.features, limit), title="Costs of features: each remedy gives one up")
     if found.machine:
         yield BLANK
         yield machine_table(found)
@@ -56,7 +56,7 @@ def _heading(boot: Boot, found: Explanation) -> list[Line]:
     goal = f", until {printable(found.goal, 100)} ({time_text(found.whole_ns)})" if found.goal else ""
     return [
         Line(f"Known causes, {clock_text(boot)}{goal}", "bold", wrap=False),
-        Line(f"{completeness_text(boot)}; {found.entries} entries looked for", "dim", wrap=False),
+        Line(f"{completeness_text(boot)}; {found.entries} entries checked", "dim", wrap=False),
         BLANK,
     ]
 
@@ -133,9 +133,9 @@ def _cost_text(finding: Finding, whole_ns: int) -> str:
     if finding.cost.waits_ns:
         parts.append(f"the path sleeps for {time_text(finding.cost.waits_ns)} of it")
     if finding.cost.machine_ns:
-        parts.append(f"{time_text(finding.cost.machine_ns)} of which are due to the emulated machine")
+        parts.append(f"{time_text(finding.cost.machine_ns)} of this is due to the emulated machine")
     if finding.special_ns:
-        parts.append(f"ranked by the {time_text(finding.own_ns)} that no more special cause holds")
+        parts.append(f"ranked by the {time_text(finding.own_ns)} that more specific causes do not explain")
     if finding.shares:
         parts.append(f"shared with {_shared_text(finding)}: these costs do not add up")
     return "; ".join(parts)
@@ -150,7 +150,7 @@ def finding_report(boot: Boot, found: Explanation, finding: Finding, tried: Sequ
     yield table(
         "Evidence in this boot",
         [Column("Kind", value=lambda seen: seen.item.kind, style="cyan", fixed=True, name="kind"),
-         Column("What is seen", value=lambda seen: seen.text, longest=160, name="text")],
+         Column("What was observed", value=lambda seen: seen.text, longest=160, name="text")],
         finding.seen,
     )  # fmt: skip
     yield BLANK
@@ -158,7 +158,7 @@ def finding_report(boot: Boot, found: Explanation, finding: Finding, tried: Sequ
     if finding in found.machine:
         yield Line("Most of this is a cost of the emulated machine, not of this system.", "yellow")
     elif finding in found.smaller:
-        yield Line(f"It holds less than {small_share_text(LEAST_SHARE)} of the boot.", "yellow")
+        yield Line(f"It takes less than {small_share_text(LEAST_SHARE)} of the boot.", "yellow")
     for each in tried:
         yield BLANK
         yield trial_line(each)
@@ -169,7 +169,7 @@ def absent_report(boot: Boot, found: Explanation, entry: Entry) -> Iterator[Bloc
     yield from _heading(boot, found)
     yield from entry_lines(entry)
     yield BLANK
-    yield Line("This boot does not show the evidence of this entry, or what guards it is there.", "yellow")
+    yield Line("This boot does not show the evidence of this entry, or it shows evidence against it.", "yellow")
 
 
 def entry_lines(entry: Entry) -> Iterator[Line]:

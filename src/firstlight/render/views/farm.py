@@ -23,8 +23,8 @@ def status_report(status: FarmStatus) -> Iterator[Block]:
     failed = f", {status.failed:,} failed at least once" if status.failed else ""
     yield Line(f"{status.done:,} done, {status.running:,} running, {status.waiting:,} waiting{failed}")
     if status.strays:
-        one = "1 file among the jobs is no job"
-        files = one if status.strays == 1 else f"{status.strays:,} files among the jobs are no jobs"
+        one = "1 file among the jobs is not a job"
+        files = one if status.strays == 1 else f"{status.strays:,} files among the jobs are not jobs"
         yield Line(f"{files}: `firstlight farm tidy STORE` removes such files", "yellow")
     yield BLANK
     if not status.workers:

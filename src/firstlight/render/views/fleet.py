@@ -26,7 +26,7 @@ _TITLES = {
     Question.REGRESSED: "Parts that changed",
     Question.OUTLIERS: "Outliers",
     Question.COHORTS: "Groups",
-    Question.TAIL: "What the slowest hundredth spends more",
+    Question.TAIL: "Parts that take longer in the slowest hundredth",
 }
 
 
@@ -136,7 +136,7 @@ def answer_data(answer: Answer) -> dict[str, Any]:
 
 def causes_table(found: FleetCauses) -> Table:
     """The causes of a fleet, the largest sum first."""
-    notes = [f"in {found.others:,} other boots causes were not looked for"] if found.others else []
+    notes = [f"{found.others:,} other boots were not checked for causes"] if found.others else []
     return table(
         "Known causes",
         [

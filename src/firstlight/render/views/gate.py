@@ -134,8 +134,8 @@ def bridge_text(bridge: Bridge) -> str:
     'bridge -1.500 ms'
     """
     if bridge.headline_ns is None or bridge.bridge_ns is None:
-        return f"Rules have medians; the tables are means and add up to {signed_time(bridge.mean_ns)}"
+        return f"Rules use medians; the tables are means and add up to {signed_time(bridge.mean_ns)}"
     return (
-        f"Rules have medians and the Hodges-Lehmann change, of the total {signed_time(bridge.headline_ns)}; the tables "
+        f"Rules use medians and the Hodges-Lehmann change, for the total {signed_time(bridge.headline_ns)}; the tables "
         f"are means and add up to {signed_time(bridge.mean_ns)}; bridge {signed_time(bridge.bridge_ns)}"
     )

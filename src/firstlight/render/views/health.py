@@ -53,9 +53,9 @@ def _verdict(health: Health) -> Line:
     unknown = f"; {len(health.unknown)} unknown" if health.unknown else ""
     known = len(health.checks) - len(health.unknown)
     if not known:
-        return Line(f"Unknown: no check of {len(health.checks)} has evidence.", "yellow")
+        return Line(f"Unknown: none of {len(health.checks)} checks has evidence.", "yellow")
     if health.healthy:
-        return Line(f"Healthy: no check of {known} failed{unknown}.", "bold green")
+        return Line(f"Healthy: none of {known} checks failed{unknown}.", "bold green")
     names = ", ".join(check.id for check in health.failed)
     return Line(f"Unhealthy: {len(health.failed)} of {known} checks failed ({names}){unknown}.", "bold red")
 

@@ -111,7 +111,7 @@ def _unsure_notes(series: Series) -> list[str]:
     said = [f"no record shows when this phase began or ended {many}: it may be off by up to {time_text(max(off))}"]
     for change in series.unsure[:3]:
         by = f"{change.kind} of {signed_time(change.after - change.before)}"
-        said.append(f"the {by} at {printable(series.points[change.place].at, 40)} is no change that is certain")
+        said.append(f"the {by} at {printable(series.points[change.place].at, 40)} is not a certain change")
     if len(series.unsure) > 3:
         said.append(f"{len(series.unsure) - 3} more such changes are not certain")
     return said
@@ -150,10 +150,12 @@ def series_notes(series: Series) -> Iterator[Line]:
     if series.incomplete:
         more = f" and {len(series.incomplete) - 3} more" if len(series.incomplete) > 3 else ""
         boots = "; ".join(printable(each, 200) for each in series.incomplete[:3])
-        notes.append(f"boots that lack some evidence: {boots}{more}: what only the others have looks like a change")
+        notes.append(
+            f"boots that lack some evidence: {boots}{more}: evidence that only the others have looks like a change"
+        )
     if series.unequal:
         names = ", ".join(printable(at, 40) for at in series.unequal[:5])
-        notes.append(f"exact boots under one label differ at {names}: the last of each is taken")
+        notes.append(f"exact boots with the same label differ at {names}: the last of each is used")
     yield from (Line(note, head="note: ", head_style="yellow", indent=2) for note in notes)
     if series.noise_band is not None:
         yield Line(series.noise_band, "dim", head="  ", indent=2)

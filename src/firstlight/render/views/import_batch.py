@@ -1,4 +1,4 @@
-"""What became of each record of a directory."""
+"""The outcome of each record of a directory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from firstlight.render.model.report import Block, Line
 from firstlight.render.model.table import Column, table
 
 _SEVERAL = (
-    "Several boots: `--split` writes a bundle of each, `--boot -1` takes the last of each record, `--boot N` the Nth."
+    "Several boots: `--split` writes a bundle for each, `--boot -1` imports the last boot of each record, "
+    "`--boot N` the Nth."
 )
 
 
@@ -44,5 +45,12 @@ def batch_report(rows: Sequence[BatchRow]) -> Iterator[Block]:
     counts = Counter(row.outcome for row in rows)
     if counts[BatchOutcome.SEVERAL_BOOTS]:
         yield Line(_SEVERAL, "dim")
-    parts = [f"{counts[outcome]:,} {outcome}" for outcome in BatchOutcome if counts[outcome]]
-    yield Line(f"{len(rows):,} entries: " + ", ".join(parts), "bold", wrap=False)
+    parts = [_counted(outcome, counts[outcome]) for outcome in BatchOutcome if counts[outcome]]
+    yield Line(f"{len(rows):,} {'entry' if len(rows) == 1 else 'entries'}: " + ", ".join(parts), "bold", wrap=False)
+
+
+def _counted(outcome: BatchOutcome, number: int) -> str:
+    """How many entries had an outcome, as a part of a sentence."""
+    if outcome is BatchOutcome.SEVERAL_BOOTS:
+        return f"{number:,} {'holds' if number == 1 else 'hold'} {outcome}"
+    return f"{number:,} {outcome}"

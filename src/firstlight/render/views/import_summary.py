@@ -28,9 +28,9 @@ def import_warnings(imported: Imported) -> list[str]:
         notes.append(f"{unknown[0].file}: kept, but not read: {unknown[0].problems[0].detail}")
     elif unknown:
         names = ", ".join(source.file for source in unknown[:5]) + (", ..." if len(unknown) > 5 else "")
-        notes.append(f"{len(unknown)} files were kept, but not read: no reader recognises them ({names})")
+        notes.append(f"{len(unknown)} files were stored but not read: no reader recognises them ({names})")
     warnings = [printable(note, WIDEST) for note in notes[:MOST]]
-    return warnings + ([f"{len(notes) - MOST} more of the kind; `--json` has all"] if len(notes) > MOST else [])
+    return warnings + ([f"{len(notes) - MOST} more like this; `--json` has all"] if len(notes) > MOST else [])
 
 
 def imported_data(imported: Imported) -> dict[str, Any]:

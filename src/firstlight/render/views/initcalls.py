@@ -112,7 +112,7 @@ def levels_report(boot: Boot, levels: pl.DataFrame, calls: pl.DataFrame) -> Iter
         Column("", "picture", bar, style="blue", wide=100),
     ]
     lines = [[column.of(record) for column in columns] for record in records]
-    notes = ["Wall counts overlapping time once; Sum adds every duration."] if phase["wall_ns"] is not None else []
+    notes = ["Wall counts overlapping time once; Sum adds all durations."] if phase["wall_ns"] is not None else []
     yield Table("", columns, lines[:-2], lines[-2:], notes)
     yield from _lacking(phase["unknown"], phase["initcalls"], "Sum lacks")
     yield from _hung(calls)

@@ -22,7 +22,7 @@ _LONG_LINE = 400
 
 
 NO_LEVELS = (
-    "no line has a level, and a console prints none; `dmesg --raw`, `dmesg --decode`, /dev/kmsg and "
+    "no line has a level, because a console prints none; `dmesg --raw`, `dmesg --decode`, /dev/kmsg and "
     "`journalctl -o json` record them"
 )
 
@@ -48,15 +48,15 @@ def log_report(
         shown = f" {level:7}" if levels else ""
         yield Line([(f"{at:>12}", "cyan"), (f" {since:>13}", style), (f"{shown}  {text}", "")], wrap=False)
     yield BLANK
-    without = f"; without a time: {untimed:,} of these" if untimed else ""
+    without = f"; {untimed:,} of these without a time" if untimed else ""
     yield Line(f"{rows.height:,} of {lines:,} lines{without}.", "dim", wrap=False)
     if unknown_level:
-        yield Line(f"Nothing is chosen by level: {NO_LEVELS}.", "yellow")
+        yield Line(f"Lines cannot be selected by level: {NO_LEVELS}.", "yellow")
 
 
 def gaps_report(boot: Boot, rows: pl.DataFrame, limit: int, untimed: int) -> Iterator[Block]:
     """The longest gaps with the lines around them, and all others as one row."""
-    yield from heading(boot, "Gaps of the log")
+    yield from heading(boot, "Gaps in the log")
     whole, rest = int(rows["gap_ns"].sum()), rows.slice(limit)
     left = int(rest["gap_ns"].sum())
 
@@ -100,8 +100,8 @@ def _measured(cost: ConsoleCost) -> str:
     if cost.measured_ns is not None:
         return f"{time_text(cost.measured_ns)} in which the kernel waited for its console"
     if cost.behind_ns is not None:
-        return "no waiting: by the capture's clock no lines had piled up that the kernel waited for"
-    return "not known: a capture with the times of another machine would show it"
+        return "none: by the capture's clock no lines had accumulated"
+    return "unknown: a capture with the times of another machine would show it"
 
 
 def console_cost_report(boot: Boot, cost: ConsoleCost, limit: int) -> Iterator[Block]:
@@ -109,12 +109,12 @@ def console_cost_report(boot: Boot, cost: ConsoleCost, limit: int) -> Iterator[B
     yield from heading(boot, "Cost of the console")
     rate = "-" if cost.baud is None else f"{cost.baud:,} baud"
     if cost.baud is not None and not cost.baud_known:
-        rate += ", the kernel's default: the command line names no rate"
+        rate += ", the kernel's default, because the command line sets no rate"
     share_of = "" if cost.share is None else f", {ratio_text(cost.share)} of the boot"
     if cost.share is not None and cost.share > 1:
-        share_of = ", more than the boot took: the line was faster than that, or is not a real one"
+        share_of = ", more than the boot took: the line was faster, or it is not a real serial line"
     characters = counted(cost.characters, "character")
-    diagnostics = f"{counted(cost.diagnostic_lines, 'line')} of initcall_debug, {time_text(cost.diagnostic_ns)} of it"
+    diagnostics = f"{counted(cost.diagnostic_lines, 'line')} of initcall_debug, {time_text(cost.diagnostic_ns)} of this"
     yield from pairs(
         [
             ("console", printable(cost.console, 40) if cost.console else "no serial console on the command line"),

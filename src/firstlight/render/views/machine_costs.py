@@ -1,4 +1,4 @@
-"""What the emulated machine adds to a boot."""
+"""Costs of the emulated machine to a boot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from firstlight.analysis.ledger.entries import Entry, Remedy
 from firstlight.quantities import share, share_text, time_text
 from firstlight.render.model.table import Column, Table, Value, table
 
-TITLE = "What the emulated machine adds"
+TITLE = "Costs of the emulated machine"
 
 #: Costs below this share of the boot stand together in one row.
 _LEAST = 0.0005
@@ -44,7 +44,7 @@ def machine_costs_table(costs: MachineCosts, clock: str) -> Table:
             Column("Time", "time", "ns", style="bold"),
             Column("Share", "share", lambda cost: share(cost.ns, costs.whole_ns), name=""),
             Column("Nature", value=lambda cost: cost.entry.nature.value, wide=110, name=""),
-            Column("What removes it", value=_removed_by, wide=50, longest=90, name=""),
+            Column("Remedy", value=_removed_by, wide=50, longest=90, name=""),
             Column("Measured", "change", _saved, wide=70, name=""),
             Column("", name="id", value=lambda cost: cost.entry.id, shown=False),
             Column("", "count", "instructions", shown=False),
@@ -75,8 +75,8 @@ def _notes(costs: MachineCosts) -> list[str]:
     notes = []
     if any(cost.entry.remedies for cost in costs.machine):
         notes.append(
-            "Measured is how another boot changed when the remedy was tried on it; `--json` names that boot, and what "
-            "the remedy gives up. `firstlight try` measures it for this one."
+            "Measured: the change of another boot with the remedy; `--json` names that boot, and what the remedy gives "
+            "up. `firstlight try` measures it for this boot."
         )
     notes += [
         f"Not the machine's: {cost.entry.title}, {time_text(cost.ns)} ({share_text(cost.ns, costs.whole_ns)}). "

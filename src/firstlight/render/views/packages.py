@@ -21,7 +21,7 @@ _MODES = (
     Column("Kernel", "count", "kernel_instructions", wide=130),
 )
 _PROGRAM_NOTE = (
-    "Instructions in user mode, in the kernel on the program's behalf, and in interrupts that came meanwhile. A "
+    "Instructions in user mode, in the kernel on the program's behalf, and in interrupts during this time. A "
     "library counts for the program that calls it."
 )
 _CODE_NOTE = (

@@ -27,9 +27,9 @@ _LOADS = ["duration_ns", "cpu_ns", "disk_ns", "idle_ns"]
 
 _EXPLAINED = ["The parts add up to the total. `inferred`: only the times suggest this edge."]
 _THREADS = [
-    "The parts add up to the total. A part of kind process is a stay in one program: its turns and the waits between.",
+    "The parts add up to the total. A part of kind process is the time in one program: its turns and its waits.",
 ]
-_SILENCE = "A silence is the time between two lines of the log: the most that the work of either writer took in it."
+_SILENCE = "A silence is the time between two lines of the log: an upper bound for the work of both writers."
 
 
 def path_data(boot: Boot, path: CriticalPath, limit: int | None, what_if: WhatIf | None) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _charged(path: CriticalPath) -> Iterator[Block]:
         records.append({**{name: int(rest[name].sum()) for name in figures}, "service": None,
                         "name": f"({rest.height:,} more)"})  # fmt: skip
     yield table(
-        "The recorded path, by the program on it",
+        "The recorded path, by program",
         [
             Column("Total", "time", "total_ns", style="bold"),
             Column("Share", "share", lambda row: share(row["total_ns"], length), wide=50),
@@ -155,7 +155,7 @@ def _who_ran(path: CriticalPath) -> Iterator[Block]:
         ],
         records,
         footer=[whole],
-        notes=["Unexplained: executed in parts of kind `running`, in which no recorded step was on the path."],
+        notes=["Unexplained: executed in parts of kind `running`, without a recorded step on the path."],
     )
 
 
@@ -164,8 +164,8 @@ def _notes(path: CriticalPath) -> Iterator[Line]:
     for number, text in (
         (path.unfinished, _not_on_the_path(path.unfinished, "end")),
         (path.without_start, _not_on_the_path(path.without_start, "start")),
-        (path.instants, "Units that are points, because only when they were up is known: {:,}. What their start took "
-                        "lies in the part before."),
+        (path.instants, "Units that are points, because only the time when they were up is known: {:,}. Their start is "
+                        "in the part before."),
     ):  # fmt: skip
         if number:
             yield Line(text.format(number), "dim", wrap=False)
@@ -234,8 +234,8 @@ def _beside(path: CriticalPath) -> Iterator[Block]:
             left_out={"slack_ns": f"{near.height - 10:,} more"} if near.height > 10 else None,
         )
     if nothing:
-        have = "it has" if nothing == 1 else "they have"
-        yield Line(f"From {counted(nothing, 'step')} nothing leads to the goal: {have} no slack.", "dim", wrap=False)
+        lead = "does not lead to the goal, so it has" if nothing == 1 else "do not lead to the goal, so they have"
+        yield Line(f"{counted(nothing, 'step')} {lead} no slack.", "dim", wrap=False)
 
 
 def _what_if(path: CriticalPath, change: WhatIf) -> Iterator[Block]:

@@ -113,8 +113,8 @@ def _processes(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Table:
     ]
     missing = unrecorded(boot, pl.concat([rows, left_out]))
     explained = {
-        "cpu_ns": "CPU: it had the processor, interrupts included.",
-        "wait_ns": "Wait: from its start to its end without the processor.",
+        "cpu_ns": "CPU: time with the processor, including interrupts.",
+        "wait_ns": "Wait: time from its start to its end without the processor.",
     }
     notes = [" ".join(text for name, text in explained.items() if name not in missing)]
     if "instructions" not in missing:
@@ -169,7 +169,7 @@ def calls_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame, by: Gro
 
 
 #: Of system calls that records have.
-_TOOK = "Took: from the begin to the end of the calls whose end is recorded, waiting included."
+_TOOK = "Took: from begin to end of the calls whose end was recorded, including waits."
 
 
 def _has_instructions(rows: pl.DataFrame) -> bool:

@@ -21,7 +21,7 @@ def reliability_report(boot: Boot) -> Iterator[Block]:
     yield from _invariants(boot)
     for module, instructions in nameless_modules(boot).items():
         executed = f"{count_text(instructions)} instructions"
-        text = f"module `{module}` has no symbols for {executed}, which are the row `[{module}]`"
+        text = f"module `{module}` has no symbols for {executed}; they are in the row `[{module}]`"
         yield Line(printable(text, 200), head="Names: ", indent=2)
     completeness = boot.manifest.completeness
     missing = "missing " + printable("; ".join(completeness.missing), 400)

@@ -56,7 +56,7 @@ def _picture(answer: Answer) -> Iterator[Block]:
 
     if not draw(_WIDEST_PICTURE, True):
         return
-    legend = "both axes logarithmic; the dotted line is the law"
+    legend = "both axes logarithmic; the dotted line is the model"
     if len(series) > 1:
         names = [f"{POINTS[place % len(POINTS)]} {each.name}" for place, each in enumerate(answer.configurations)]
         legend = f"{', '.join(names)}; {legend}"
@@ -153,7 +153,7 @@ def law_lines(answer: Answer, configuration: Configuration) -> list[str]:
     if study.exponent is not None:
         lines.append(f"total cost: exponent {_exponent(study.exponent, exact=study.exact)}")
     if study.next_size is not None:
-        lines.append(f"measure {answer.variable} = {study.next_size:g} next: there the models differ most")
+        lines.append(f"measure {answer.variable} = {study.next_size:g} next: the models differ most there")
     return lines if study.falls else [*lines, *_checks(answer, configuration)]
 
 
@@ -174,7 +174,7 @@ def _checks(answer: Answer, configuration: Configuration) -> list[str]:
         chosen = (
             ""
             if left.law in (None, best.law)
-            else f"; the others alone would say {named(str(left.law), answer.variable)}"
+            else f"; without it, the model would be {named(str(left.law), answer.variable)}"
         )
         predicted = f"{write(left.predicted)} there: {left.error * 100:+.2f} %"
         lines.append(f"without the largest size it would predict {predicted}{chosen}")
@@ -252,8 +252,8 @@ def parts_table(answer: Answer, configuration: Configuration) -> Table | None:
         study.parts,
         footer=[whole],
         notes=[
-            "Law: of the part alone. "
-            f"Constant and slope: on the law {study.simple.law} of the total, so that they add up."
+            "Model: fitted to this part only. "
+            f"Constant and slope: with the model {study.simple.law} of the total, so that they add up."
         ],
     )
 
@@ -278,7 +278,7 @@ def predictions_table(answer: Answer, configuration: Configuration) -> Table | N
 
 
 def _band_text(predictions: tuple[Prediction, ...]) -> str:
-    text = f"The band holds every model within dAICc {BAND:g}, and the error without the largest size."
+    text = f"The band contains every model within dAICc {BAND:g}, and the error without the largest size."
     if any(each.times_largest > FARTHEST for each in predictions):
         text += f" Beyond {FARTHEST:g} times the largest size there is no single figure."
     rests = dict.fromkeys(f"{each.size:g} rests on {each.rests_on}" for each in predictions)

@@ -43,11 +43,11 @@ def why_no_marks(boot: Boot) -> str:
     manifest = boot.manifest
     if manifest.mode == "exact" and boot.calls().is_empty():
         return (
-            "without a profile only the report of Firstlight's own guest has the duration of the boot, and none came; "
-            "the kernel's own stamps, where it printed them, are in `raw/console.log`"
+            "without a profile only the report of Firstlight's own guest has the duration of the boot, and there is "
+            "no report; the kernel's own time stamps, if it printed them, are in `raw/console.log`"
         )
     if boot.marks().height:
-        return "a phase lies between two marks, and the evidence gives only one instant"
+        return "a phase needs two marks, but the evidence has only one"
     return "nothing in the evidence gives a mark"
 
 
@@ -77,7 +77,7 @@ def _report(boot: Boot, hot: int, functions: pl.DataFrame | None) -> Iterator[Bl
             costs = machine_costs(boot)
             marks = costs.marks if costs else {}
             yield from _functions(boot, "Hot functions, by self", hot_functions(functions, hot), functions, marks)
-            yield from _functions(boot, "What is no function", no_functions(functions), functions, marks)
+            yield from _functions(boot, "Rows that are not functions", no_functions(functions), functions, marks)
             if costs is not None and (costs.machine or costs.kernel):
                 yield machine_costs_table(costs, clock_text(boot))
     yield from histograms_report(boot)
@@ -185,7 +185,7 @@ def _phases(boot: Boot) -> Iterator[Block]:
             if detail.startswith(INFERRED):
                 yield Line(f"{printable(mark)} is {printable(detail, _LONGEST)}", "dim", indent=2)
         if phases["phase"][-1] == Phase.KERNEL and boot.marks()["mark"][-1] == Mark.RECORD_END:
-            text = "no line shows that userspace began: the phase `kernel` lasts to the end of the records at most"
+            text = "no line shows that userspace began: the phase `kernel` ends at the end of the records at the latest"
             yield Line(text, "dim", indent=2)
 
 

@@ -43,7 +43,7 @@ def sources_report(manifest: Manifest) -> Iterator[Block]:
     )
     unknown = len(manifest.sources) - len(read)
     if unknown:
-        yield Line(f"{unknown} more kept in raw/, not recognised", wrap=False)
+        yield Line(f"{unknown} more stored in raw/, not recognised", wrap=False)
 
 
 def understood_text(source: Source) -> str:
@@ -85,7 +85,7 @@ def trust_report(manifest: Manifest) -> Iterator[Block]:
     """What is missing from an imported boot, what is wrong with it, and where records exclude one another."""
     complete = manifest.completeness
     known = complete.lost and complete.share is not None
-    share = f" ({part_text(complete.share or 0)} of the records known of)" if known else ""
+    share = f" ({part_text(complete.share or 0)} of the known records)" if known else ""
     yield BLANK
     if complete.complete:
         yield Line("Evidence: nothing is known to be missing", wrap=False)
@@ -104,7 +104,7 @@ def trust_report(manifest: Manifest) -> Iterator[Block]:
         yield from _list("Notes:", found[True])
     if manifest.contradictions:
         yield from _list(
-            "Contradictions; the first is the one that the tables follow:",
+            "Contradictions; the tables use the first statement:",
             [
                 f"{each.subject}: " + "; ".join(f"{value} ({source})" for source, value in differing(each))
                 for each in manifest.contradictions

@@ -8,7 +8,7 @@ from fractions import Fraction
 from firstlight.experiment.stage_table import StageRow, StageTable, percent_of
 from firstlight.render.model.table import Column, Table, Value, Written
 
-CONVENTION = "A percentage is the new figure in whole percent of the old one, cut off: 100 % is no change."
+CONVENTION = "A percentage is the new figure in percent of the old one, rounded down: 100 % means no change."
 #: Names of two arms that are longer than this stand above their table, not in it.
 _LONGEST_HEADS = 16
 Unit = tuple[str, int, int]
@@ -32,7 +32,7 @@ def stages_table(stages: StageTable) -> Table:
         columns += _change_columns(f"{first}→{stages.arms[-1]}", "total", unit)
         pairs = [*pairs, stages.whole_step]
     rows = [_cells(row, pairs) for row in stages.rows]
-    against = [f"Each change is against {first}."] if stages.from_first and len(stages.arms) > 2 else []
+    against = [f"Each change is relative to {first}."] if stages.from_first and len(stages.arms) > 2 else []
     return Table("Stages", columns, rows[:-1], [rows[-1]], [*against, CONVENTION, *stages.why_not], sums_are_data=True)
 
 

@@ -139,7 +139,9 @@ def headline(found: NoisyComparison) -> str:
         return f"B is {direction} by {abs(found.percent):.2f} % ({low:.2f} to {high:.2f} %)"
     if found.verdict.word == "equivalent":
         return f"B is within ±{found.soft_percent:g} % of A ({percent_text(found.percent)})"
-    return f"these boots do not decide it{found.verdict.advice('pairs' if found.paired else 'boots of each arm')}"
+    return (
+        f"these boots are not enough to decide{found.verdict.advice('pairs' if found.paired else 'boots of each arm')}"
+    )
 
 
 def why(found: NoisyComparison) -> str:
@@ -159,10 +161,10 @@ def interval_text(found: NoisyComparison) -> str:
     """The interval with what it covers."""
     if found.interval_percent is None or found.estimate.achieved is None:
         unit = "pairs" if found.paired else "boots of each arm"
-        return f"none: need at least {found.estimate.needed} {unit}"
+        return f"none: this needs at least {found.estimate.needed} {unit}"
     low, high = found.interval_percent
     wanted, achieved = 100.0 * found.estimate.confidence, 100.0 * found.estimate.achieved
-    return f"{percent_text(low)} to {percent_text(high)}; covers {achieved:.1f} %, wanted {wanted:g} %"
+    return f"{percent_text(low)} to {percent_text(high)}; covers {achieved:.1f} %, target {wanted:g} %"
 
 
 def p_text(p: float | None) -> str:

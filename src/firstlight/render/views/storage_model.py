@@ -27,11 +27,11 @@ def storage_report(found: StorageFit) -> Iterator[Block]:
         rows.append(flush)
     columns = [Column("Request", value="request"), Column("Latency", value="latency")]
     yield table("", [*columns, Column("Sequential", value="sequential"), Column("Bandwidth", value="bandwidth")], rows)
-    yield Line(f"the median miss of a read is {found.median_error:.1%}", "dim")
+    yield Line(f"the median error of a read is {found.median_error:.1%}", "dim")
     if found.overlapping:
-        yield Line(f"{found.overlapping} requests were not alone in the disk and do not count", "dim")
+        yield Line(f"{found.overlapping} requests overlapped with others and do not count", "dim")
     if not found.writes_are_fitted:
-        yield Line("the log has too few writes: the model charges them like reads", "dim")
+        yield Line("the log has too few writes: the model treats them like reads", "dim")
 
 
 def _row(name: str, cost: Transfer) -> dict[str, str]:

@@ -26,7 +26,7 @@ _STYLES = {
 
 def studies_table(studies: Sequence[Study]) -> Table:
     """The studies with their questions."""
-    columns = [Column("Study", value="name", style="cyan", fixed=True), Column("What it asks", value="title")]
+    columns = [Column("Study", value="name", style="cyan", fixed=True), Column("Question", value="title")]
     return table("", columns, studies)
 
 

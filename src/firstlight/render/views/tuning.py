@@ -78,7 +78,7 @@ def _kept(tuning: Tuning) -> Table:
             footer.append(row("three and more together", tuning.shares.together_ns))
         footer.append(row("all", total))
     exact = tuning.shares is not None and tuning.shares.exact
-    basis = "the Shapley value of all combinations" if exact else "the mean of first in and last out"
+    basis = "the Shapley value over all combinations" if exact else "the mean of first in and last out"
     return table(
         "Kept",
         [
@@ -93,7 +93,7 @@ def _kept(tuning: Tuning) -> Table:
         ],
         kept,
         footer=footer,
-        notes=[f"First in: it alone. Last out: it behind all others. Share: {basis}."] if kept else [],
+        notes=[f"First in: the remedy alone. Last out: the remedy after all others. Share: {basis}."] if kept else [],
     )
 
 
@@ -152,7 +152,7 @@ def _kernels(tuning: Tuning) -> Table:
             Column("Groups left out", "count", "groups"),
             Column("Time", "time", "time_ns", style="bold"),
             Column("Came to", value=lambda each: each.stage.value, name="stage"),
-            Column("Why it does not count", value=lambda each: printable(each.why, 200), name="why", longest=110),
+            Column("Reason", value=lambda each: printable(each.why, 200), name="why", longest=110),
         ],
         () if search is None else search.tried,
         notes=notes,

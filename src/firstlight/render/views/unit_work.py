@@ -52,7 +52,7 @@ def unit_work_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> 
         **sum_rows(rows, left_out, "unit", sums),
         notes=[
             "Who had the processor during the activation: the unit's own processes, the manager with its generators, "
-            "others, nothing; these add up to it. On path: the unit's processes on the critical path.",
+            "others, nothing; these add up to the activation. On path: the unit's processes on the critical path.",
             "Before exec: what the manager's child executed before it ran the unit's program.",
         ],
     )
@@ -84,7 +84,7 @@ def manager_report(boot: Boot, manager: Manager) -> Iterator[Block]:
         footer=[{"Part": "all", **manager.parts.select(pl.col("duration_ns", *_DOERS).sum()).row(0, named=True)}],
         notes=[
             "start: from its exec until its own clock starts; `systemd-analyze` counts it for the stage before. "
-            "set-up: what no stage of the manager names. jobs: from when it has loaded the units.",
+            "set-up: time that no stage of the manager names. jobs: from the time when it has loaded the units.",
             "The columns say who had the processor, and add up to the duration.",
         ],
     )

@@ -36,7 +36,7 @@ def units_report(
     for names, text, style in (
         (failed, "Failed", "bold red"),
         (unfinished, "Not finished", "yellow"),
-        (later, "Began after the start-up had finished, no part of it", "yellow"),
+        (later, "Began after the start-up had finished; not part of it", "yellow"),
     ):
         if names:
             yield Line(f"{text}: {joined([printable(name, 80) for name in names], 20)}", style, wrap=False)
@@ -66,9 +66,7 @@ def _stages(stages: pl.DataFrame) -> Table:
         ],
         stages.iter_rows(named=True),
         footer=[{"Stage": "all", "duration_ns": whole, "Share": share(whole, whole)}],
-        notes=[
-            f"{printable(stage, 40)}: its end is not in the record, so that there are no shares." for stage in endless
-        ],
+        notes=[f"{printable(stage, 40)}: its end is not in the record, so there are no shares." for stage in endless],
     )
 
 
@@ -99,9 +97,9 @@ def _units(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Table:
         rows.iter_rows(named=True),
         left_out={"unit": f"({left_out.height:,} more)"} if left_out.height else None,
         notes=[
-            "Waiting: from the start of the stage to the unit's own; ordered: for the units before it; held: from then "
-            "on.",
-            "Activation: what its start then took. h: a device, which waited for its hardware and does no work.",
+            "Waiting: from the start of the stage to the start of the unit; ordered: for the units before it; held: "
+            "after that.",
+            "Activation: duration of the start itself. h: a device, which waits for its hardware and does no work.",
         ],
     )  # fmt: skip
 

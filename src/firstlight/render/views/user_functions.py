@@ -66,7 +66,7 @@ def user_functions_report(
         ],
         files.iter_rows(named=True),
         **sum_rows(files, files.clear(), "file", ["functions", "self_instructions", "named_instructions"]),
-        notes=["Named: the share of its instructions in functions with a name; `--symbols DIR` gives others theirs."],
+        notes=["Named: the share of its instructions in functions with a name; `--symbols DIR` names more."],
     )  # fmt: skip
 
 

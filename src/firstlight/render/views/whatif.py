@@ -59,13 +59,13 @@ def forecast_report(boot: Boot, prediction: Prediction, proof: Proof | None, row
             Column("Threads", "count", "threads", wide=80),
         ],
         prediction.taken,
-        notes=["Work: what it had the processor for before the goal. What follows: work of others that it causes."],
+        notes=["Work: its time with the processor before the goal. What follows: work of others that it causes."],
     )
     change = f"{signed_time(prediction.change_ns)}, {signed_share(prediction.change_ns, prediction.recorded_ns)}"
     text = f"{prediction.goal} at {time_text(prediction.predicted_ns)} instead of {time_text(prediction.recorded_ns)}"
     yield Line([(text, "bold"), (f" ({change})", "")], wrap=False)
     if prediction.slack_ns:
-        yield Line(f"{time_text(prediction.slack_ns)} of the work is slack: without it the rest takes its place.")
+        yield Line(f"{time_text(prediction.slack_ns)} of the work is slack: without it, other work takes its place.")
     yield from _path(prediction, rows)
     yield table(
         "Marks",
@@ -82,7 +82,7 @@ def forecast_report(boot: Boot, prediction: Prediction, proof: Proof | None, row
     replayed = "exactly" if not prediction.residual_ns else f"with a difference of {time_text(prediction.residual_ns)}"
     yield Line(f"  The replay of all work gives the record {replayed}.", "dim")
     idle = f"{time_text(prediction.idle_ns)} of the path is idle"
-    yield Line(f"  {idle}: timers and devices come as long after a thread went to sleep as in the record.", "dim")
+    yield Line(f"  {idle}: timers and devices come as long after a thread went to sleep as in the recording.", "dim")
     for caution in prediction.cautions:
         yield Line(f"  {caution}.", "dim")
     if proof is not None:
@@ -97,7 +97,7 @@ def _path(prediction: Prediction, rows: int) -> Iterator[Block]:
     left_out = {**{name: int(rest[name].sum()) for name in figures}, "service": None,
                 "name": f"({rest.height:,} more)", "Share": None}  # fmt: skip
     yield table(
-        "The predicted path, by the program that executed",
+        "The predicted path, by program",
         [
             Column("Then", "time", "after_ns", style="bold"),
             Column("Share", "share", lambda row: share(row["after_ns"], length), wide=60),

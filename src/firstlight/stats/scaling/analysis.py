@@ -217,7 +217,7 @@ def _checked(sizes: Sequence[float], costs: Sequence[float]) -> tuple[Floats, Fl
         wrong = np.flatnonzero(~np.isfinite(figures) | (figures < 0))
         if wrong.size:
             at = int(wrong[0])
-            why = "negative" if figures[at] < 0 else "no number"
+            why = "negative" if figures[at] < 0 else "not a number"
             raise UsageError(f"the {name} of measurement {at + 1} is {why}: {figures[at]:g}",
                              hint="leave this measurement out, or correct it")  # fmt: skip
         if figures.size and figures.max() > 1e100:

@@ -27,7 +27,7 @@ def counted_term(name: str, sizes: Sequence[float], counts: Sequence[float]) -> 
     size, count = np.asarray(sizes, dtype=np.float64), np.asarray(counts, dtype=np.float64)
     if not np.all(np.isfinite(count)) or bool(np.any(count < 0)) or not np.ptp(count):
         raise UsageError(
-            f"`{name}` is no count that grows", where="--term", hint="name columns with counts, joined by `*`"
+            f"`{name}` is not a count that grows", where="--term", hint="name columns with counts, joined by `*`"
         )
     fits = fit_all(size, count, exact=True)
     known = {float(at): float(np.mean(count[size == at])) for at in np.unique(size)}

@@ -26,7 +26,9 @@ def write_skeleton(name: str, directory: Path) -> list[Path]:
     :raises FirstlightError: when the directory has files already, or cannot be written.
     """
     if re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) is None:
-        raise UsageError(f"no name of a study: `{name}`", hint="write it in lower case, with dashes: `quiet-console`")
+        raise UsageError(
+            f"not a name of a study: `{name}`", hint="write it in lower case, with dashes: `quiet-console`"
+        )
     words = {"@NAME@": name, "@PACKAGE@": name.replace("-", "_")}
     written = []
     try:

@@ -112,5 +112,5 @@ def unused_feature(features: Sequence[Feature], called: Collection[str]) -> str:
     """
     for feature in features:
         if missing := [name for name in feature.functions if name not in called]:
-            return f"the feature `{feature.id}` is not started: the boot never calls `{missing[0]}`"
+            return f"the feature `{feature.id}` does not start: the boot never calls `{missing[0]}`"
     return ""

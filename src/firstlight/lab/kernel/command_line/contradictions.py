@@ -41,7 +41,7 @@ def contradictions(ours: str, theirs: str) -> Iterator[str]:
     for word in split_words(theirs)[0]:
         name = plain(word.partition("=")[0])
         if name in _SAME_NAME and own.get(name, word) != word:
-            yield f"`{word}` stands against `{own[name]}` of Firstlight: {_SAME_NAME[name]}"
+            yield f"`{word}` conflicts with `{own[name]}` of Firstlight: {_SAME_NAME[name]}"
         elif name == plain(_RANDOM_PROGRAMS) and not word.endswith("=0") and "norandmaps" in own:
-            what = "programs lie at random addresses, so a change of one thing moves all others"
-            yield f"`{word}` stands against `norandmaps` of Firstlight: {what}"
+            what = "programs are at random addresses, so every change moves all other work"
+            yield f"`{word}` conflicts with `norandmaps` of Firstlight: {what}"

@@ -50,7 +50,7 @@ def _notes(results: Results, effects: list[MainEffect]) -> list[str]:
     kind = results.plan.design.kind
     how = {
         "full": "Effect: the mean change from the first level, over every combination of the other factors.",
-        "one-at-a-time": "Effect: the change against the baseline, all other factors at their first level.",
+        "one-at-a-time": "Effect: the change from the baseline, with all other factors at their first level.",
     }.get(kind, f"Effect: the difference of the means of both halves of a {kind} design.")
     said = [how, *against(results)]
     for each in effects:

@@ -33,8 +33,8 @@ def interactions_table(results: Results) -> Table | None:
         ],
         found[:_INTERACTIONS],
         notes=[
-            "Interaction: the change by both beyond the sum of the changes by each alone, over all else.",
-            *([f"{more} smaller ones are left out here; `--json` has them all."] if more > 0 else []),
+            "Interaction: the change by both minus the changes by each alone, averaged over all other factors.",
+            *([f"{more} smaller ones are left out here; `--json` has all of them."] if more > 0 else []),
         ],
     )
 

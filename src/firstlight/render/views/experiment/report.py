@@ -55,7 +55,7 @@ def plan_report(prepared: Prepared) -> Iterator[Block]:
         records,
     )
     if state.canary is not None:
-        yield Line(f"`{state.cells[state.canary].name}` is booted twice, to see that boots are exact.", "dim")
+        yield Line(f"`{state.cells[state.canary].name}` is booted twice, to check that boots are exact.", "dim")
     elif plan.mode == "live":
         yield Line(f"In {plan.boots_per_cell} randomised blocks, seed {state.seed}.", "dim")
 
@@ -66,7 +66,7 @@ def experiment_tables(results: Results, names: Sequence[str] = NAMES) -> tuple[d
     :param names: those that are wanted.
     """
     if not results.plan.factors:
-        missing = [f"there are no {name}: the plan has arms, and no factors" for name in names if name != "cells"]
+        missing = [f"there are no {name}: the plan has arms but no factors" for name in names if name != "cells"]
         return ({"cells": cells_table(results)} if "cells" in names else {}), [] if "cells" in names else missing
     made: dict[str, Table] = {}
     missing = []
@@ -154,7 +154,7 @@ def heading(results: Results) -> list[str]:
     title = f"{results.plan.title or results.path}, {results.unit}{between}"
     if results.plan.mode == "exact":
         sure = {
-            True: "Exact: a second boot of one recipe was the same, byte for byte.",
+            True: "Exact: a second boot of one recipe was equal, byte for byte.",
             False: "NOT exact: two boots of one recipe differ.",
             None: "Exact mode; no second boot was compared.",
         }[results.canary]

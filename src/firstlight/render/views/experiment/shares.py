@@ -44,6 +44,6 @@ def shares_table(results: Results) -> Table | str:
         ],
         notes=[
             "Share: the change when the factor is switched on, averaged over every order; shares add up exactly.",
-            "First in: switched on alone. Last out: switched on behind all others. These two need not add up.",
+            "First in: switched on alone. Last out: switched on after all others. These two need not add up.",
         ],
     )

@@ -19,7 +19,10 @@ def against(results: Results) -> list[str]:
     first = {factor.name: next(iter(factor.levels)) for factor in results.plan.factors}
     if not first or results.cells[0].levels == first:
         return []
-    return [f"Change and percent: against `{results.cells[0].name}`, the first cell; all at their first is not booted."]
+    return [
+        f"Change and percent: against `{results.cells[0].name}`, the first cell; the cell with all factors "
+        "at their first level is not booted."
+    ]
 
 
 def estimate_columns(estimate_of: Callable[[Any], EffectEstimate | None]) -> list[Column]:
