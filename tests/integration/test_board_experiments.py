@@ -86,7 +86,7 @@ def test_hangs_are_events_that_the_results_name(tmp_path: Path) -> None:
     assert 0 < len(lost) < 8
     assert sum(len(cell.counted) for cell in results.cells) == 16 - len(lost)
     reasons = [boot.excluded for cell in results.cells for boot in cell.boots if boot.excluded]
-    assert set(reasons) == {"the boot failed (never_ready): the line of `ready` did not come in time (3 power cycles)"}
+    assert set(reasons) == {"the boot failed (never_ready): no line matched `ready` in time (3 power cycles)"}
     assert any("did not come up" in note for note in results.notes)
     assert any("more than one power cycle" in note for note in results.notes)
 
@@ -108,7 +108,7 @@ def test_a_board_that_dies_keeps_what_was_booted(tmp_path: Path) -> None:
     ("plan", "complaint"),
     [
         (PLAN + 'mode = "exact"', "boots of a board vary"),
-        (PLAN.replace('board = "lab.toml"', "warm-up = 2"), "`warm-up` is for boots of a `board`"),
+        (PLAN.replace('board = "lab.toml"', "warm-up = 2"), "`warm-up` needs a `board`"),
         (PLAN.replace('append = "slow"', 'memory = "1G"'), "a board has no `memory`"),
         (PLAN + '[base]\nready = "login"', "a board has no `ready`"),
     ],

@@ -85,7 +85,7 @@ def test_a_board_that_hangs_three_times_is_an_event_and_the_session_goes_on(tmp_
     assert hung is not None
     assert (str(hung.reason), hung.detail) == (
         "never_ready",
-        "the line of `ready` did not come in time (3 power cycles)",
+        "no line matched `ready` in time (3 power cycles)",
     )
     events = [json.loads(line) for line in (tmp_path / "a/events.jsonl").read_text().splitlines()]
     assert [(event["bundle"], event["came_up"], event["power_cycles"]) for event in events] == [("2.boot", False, 3)]
@@ -96,7 +96,7 @@ def test_a_board_that_never_boots_ends_the_session_with_what_was_seen(tmp_path: 
         file = board.file(tmp_path / "lab.toml", attempts=1, timeout=0.2)
         with pytest.raises(FirstlightError, match="did not boot 6 times in a row"):
             firstlight.record_board(file, tmp_path / "a", repeat=9)
-        with pytest.raises(UnhealthyBootError, match=r"no boot came up: .*did not come in time"):
+        with pytest.raises(UnhealthyBootError, match=r"no boot came up: .*no line matched `ready` in time"):
             firstlight.record_board(file, tmp_path / "b.boot")
 
 

@@ -51,7 +51,7 @@ def test_the_phases_of_a_fleet_say_how_far_each_median_may_be_off(
     assert {row["unsure_boots"] for row in found["rows"] if row["name"] == "userspace"} == {12}
     assert any(note.startswith("unsure: records do not show") for note in found["notes"])
     assert run(["fleet", "show", str(fleet), "phases"]) == 0
-    assert "Unsure by" in capsys.readouterr().out
+    assert "Off by up to" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_a_fleet_of_known_phases_has_no_bounds(tmp_path: Path, capsys: pytest.Ca
     fleet = two_kernels(tmp_path, 0.2, 0.001)
     assert {row["unsure_ns"] for row in shown(capsys, fleet, "phases")["rows"]} == {0}
     assert run(["fleet", "show", str(fleet), "phases"]) == 0
-    assert "Unsure by" not in capsys.readouterr().out
+    assert "Off by up to" not in capsys.readouterr().out

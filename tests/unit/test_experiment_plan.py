@@ -71,8 +71,8 @@ def test_an_unknown_word_is_named_with_its_line_and_the_nearest_one(text: str, p
     [
         ("", "nothing to compare"),
         (ARMS + FACTORS, "arms or factors, not both"),
-        ('[[arm]]\nname = "a"', "one arm alone"),
-        ('[[arm]]\nname = "a"\n[[arm]]\nname = "a"', "`a` is there twice"),
+        ('[[arm]]\nname = "a"', "one arm is not enough"),
+        ('[[arm]]\nname = "a"\n[[arm]]\nname = "a"', "`a` exists twice"),
         ('[[arm]]\nname = "../a"\n[[arm]]\nname = "b"', "`../a` is not a good name"),
         ("[[arm]]\n[[arm]]", "`name` is missing in `arm` number 1"),
         ("repeats = 0\n" + ARMS, "greater than or equal to 1"),
@@ -85,7 +85,7 @@ def test_an_unknown_word_is_named_with_its_line_and_the_nearest_one(text: str, p
         (factor("x", levels='{a="", b="1"}'), "give `on`, or `levels`"),
         (factor("x", on="", levels='{a=""}'), "1 levels"),
         (factor("m", kind='"machine"', on='{memory="1G"}') + factor("n", kind='"machine"', on='{memory="2G"}'),
-         "factor `n` and one before it both say `memory`"),
+         "factor `n` and an earlier factor both set `memory`"),
         ("".join(factor(f"f{number}") for number in range(11)), "2,048 cells"),
         ('design = "one-at-a-time"\n' + "".join(factor(f"f{number}") for number in range(1024)), "1,025 cells"),
         ('design = "plackett-burman"\n' + "".join(factor(f"f{number}") for number in range(48)), "at most 47"),
@@ -99,7 +99,7 @@ def test_what_is_no_toml_or_no_text_is_refused_with_its_place(tmp_path: Path) ->
     assert complaint("title = x\n").startswith("error: p.toml:1:9: the plan is no TOML")
     plan = tmp_path / "p.toml"
     plan.write_bytes(b'title = "\xff"')
-    with pytest.raises(PlanError, match="no UTF-8 text, from byte 9"):
+    with pytest.raises(PlanError, match="not UTF-8 text, from byte 9"):
         read_plan(plan)
     with pytest.raises(PlanError, match="No such file"):
         read_plan(tmp_path / "none.toml")
@@ -194,6 +194,6 @@ def test_a_dry_run_builds_nothing_and_names_arms_that_change_the_same(
     """)
     prepared = prepare(plan, dry_run=True)
     assert [cell.key for cell in prepared.state.cells] == ["", "", ""]
-    assert prepared.notes == ["arms `files` and `again` change the same: it is one boot"]
+    assert prepared.notes == ["arms `files` and `again` make the same change: they are one boot"]
     assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
     assert not (tmp_path / "plan").exists()

@@ -115,7 +115,7 @@ def test_an_unfinished_experiment_shows_what_there_is(tmp_path: Path, capsys: py
     assert run(["experiment", "show", str(path)]) == 0
     said = capsys.readouterr().out
     assert "900.000 ms" in said
-    assert "1 boot is lacking" in said
+    assert "1 boot is missing" in said
 
 
 def test_of_several_boots_the_mean_is_exact(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_of_several_boots_the_mean_is_exact(tmp_path: Path) -> None:
 def test_a_directory_that_is_no_experiment_or_damaged_is_told(tmp_path: Path) -> None:
     with pytest.raises(FirstlightError, match="no such experiment"):
         read_results(tmp_path / "none")
-    with pytest.raises(FirstlightError, match="no experiment"):
+    with pytest.raises(FirstlightError, match="not an experiment"):
         read_results(tmp_path)
     path = make_experiment(tmp_path, ARMS, lambda levels, name, repeat: LENGTHS[name])
     (path / "experiment.json").write_text('{"schema-version": 99}')
@@ -138,7 +138,7 @@ def test_a_directory_that_is_no_experiment_or_damaged_is_told(tmp_path: Path) ->
         read_results(path)
     healthy = make_experiment(tmp_path, ARMS, lambda levels, name, repeat: LENGTHS[name], name="other")
     (healthy / "plan.toml").write_text(ARMS.replace("quiet", "loud"))
-    with pytest.raises(FirstlightError, match="state and its plan do not fit: cell `quiet`"):
+    with pytest.raises(FirstlightError, match="state and its plan do not match: cell `quiet`"):
         read_results(healthy)
     for text in ("{", "[]", '{"schema-version": 1}', "null"):
         (path / "experiment.json").write_text(text)

@@ -65,7 +65,7 @@ def _change(arm: RecipeChange) -> RecipeChange:
 def _check_together(change: RecipeChange, addition: RecipeChange, factor: str) -> None:
     for name in SINGLE:
         if name in change.given() & addition.given():
-            raise PlanError(f"factor `{factor}` and one before it both say `{name.replace('_', '-')}`")
+            raise PlanError(f"factor `{factor}` and an earlier factor both set `{name.replace('_', '-')}`")
 
 
 def _combinations(plan: ExperimentPlan) -> list[dict[str, str]]:

@@ -55,7 +55,7 @@ def _make(files: Mapping[str, FileChange], folder: Path, overlay: Path) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             _put(change, folder, place)
         except OSError as error:
-            raise LabError(f"two changes of files are in each other's way: {error.strerror}", where=path) from error
+            raise LabError(f"two changes of files conflict: {error.strerror}", where=path) from error
     for path_ in [*overlay.rglob("*"), overlay]:
         os.utime(path_, (EPOCH, EPOCH), follow_symlinks=False)
 

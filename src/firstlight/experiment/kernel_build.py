@@ -31,7 +31,7 @@ def kernel_for(kconfig: Kconfig, build: Build | None, folder: Path, progress: Pr
     """
     if build is None:
         raise PlanError(
-            "a fragment of kernel configuration needs a kernel to be built, and the plan does not say how",
+            "a kernel configuration fragment needs a kernel build, but the plan has no `[build]`",
             hint="give `[build]` with `tree`, the kernel's source, and `command`; or build the kernels yourself and "
             'compare them with `kind = "kernel"`',
         )
@@ -55,7 +55,7 @@ def kernel_for(kconfig: Kconfig, build: Build | None, folder: Path, progress: Pr
     if not kernel.is_file():
         raise LabError(
             f"the build command left no `{build.output}`", where=str(made),
-            hint="it has to leave the kernel in the directory that FIRSTLIGHT_OUTPUT names",
+            hint="it must put the kernel into the directory in FIRSTLIGHT_OUTPUT",
         )  # fmt: skip
     return kernel
 
@@ -116,5 +116,5 @@ def _check_taken(directory: Path, wanted: dict[str, str]) -> None:
     for name, value, now in overruled(config.read_text(encoding="utf-8", errors="replace"), wanted)[:1]:
         raise LabError(
             f"the built configuration has `{name}={now}`, the fragment says `{value}`",
-            hint="what it depends on is set otherwise: add that to the fragment",
+            hint="an option that it depends on has another value: add that option to the fragment",
         )

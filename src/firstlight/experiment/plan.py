@@ -132,7 +132,7 @@ class ExperimentPlan(PlanSection):
         names = set()
         for part in parts:
             if part.name in names:
-                raise ValueError(f"`{part.name}` is there twice")
+                raise ValueError(f"`{part.name}` exists twice")
             names.add(part.name)
         return parts
 
@@ -149,13 +149,13 @@ class ExperimentPlan(PlanSection):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.board is None and self.warm_up is not None:
-            raise ValueError("`warm-up` is for boots of a `board`")
+            raise ValueError("`warm-up` needs a `board`")
         if self.arms and self.factors:
             raise ValueError("a plan has arms or factors, not both")
         if not self.arms and not self.factors:
-            raise ValueError("nothing to compare: give `[[arm]]` tables, or `[[factor]]` tables")
+            raise ValueError("nothing to compare: give `[[arm]]` or `[[factor]]` tables")
         if len(self.arms) == 1:
-            raise ValueError("one arm alone compares nothing: give at least two")
+            raise ValueError("one arm is not enough: give at least two")
         if self.design.kind in ("fractional", "plackett-burman"):
             for factor in self.factors:
                 if len(factor.levels) != 2:

@@ -30,7 +30,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise PlanError(f"cannot read the plan: {error.strerror}", where=str(path), exit_code=MISSING_INPUT) from error
     except UnicodeDecodeError as error:
-        raise PlanError(f"the plan is no UTF-8 text, from byte {error.start} on", where=str(path)) from error
+        raise PlanError(f"the plan is not UTF-8 text, from byte {error.start} on", where=str(path)) from error
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:

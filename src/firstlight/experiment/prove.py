@@ -74,7 +74,7 @@ def prove(
     if not marks or marks[0] is None:
         raise FirstlightError(
             f"the boot without it has no mark `{prediction.goal}`", where=str(made.changed),
-            hint=f"`firstlight show {made.changed}` shows how far it came",
+            hint=f"`firstlight show {made.changed}` shows how far it got",
         )  # fmt: skip
     error = prediction.predicted_ns - marks[0]
     return Proof(made.changed, how, marks[0], error, made.baseline_booted)
@@ -99,7 +99,7 @@ def _difference(boot: Boot, taken: Sequence[Taken]) -> tuple[list[str], list[str
             links.append(generator)
         else:
             raise FirstlightError(
-                f"no recipe is known that boots without the {each.part} `{each.name}`", where=where,
+                f"Firstlight knows no recipe that boots without the {each.part} `{each.name}`", where=where,
                 hint="`--prove` boots without units, initcalls and generators; `firstlight try` boots any other change",
             )  # fmt: skip
     words = [f"systemd.mask={name}" for name in masks]

@@ -85,9 +85,7 @@ def read_results(path: Path) -> Results:
     repeats: dict[int, list[int]] = {number: [] for number in range(len(state.cells))}
     for number, repeat in state.order:
         if number not in repeats:
-            raise PlanError(
-                "the experiment's state is damaged: its order names a cell that is not there", where=str(path)
-            )
+            raise PlanError("the experiment's state is damaged: its order names a missing cell", where=str(path))
         repeats[number].append(repeat)
     baseline: Mapping[str, str] | None = None
     cells, notes = [], []
@@ -104,11 +102,11 @@ def read_results(path: Path) -> Results:
         cells.append(CellResult(cell.name, cell.directory, cell.levels, cell.key, boots, cell.problem))
     canary = canary_agrees(store, state)
     if canary is False:
-        notes.append("two boots of one recipe differ: this testbed is not exact, and no figure here is a fact")
+        notes.append("two boots of one recipe differ: this testbed is not exact, so these figures are not reliable")
     missing = sum(1 for cell in cells for boot in cell.boots if not boot.recorded)
     if missing:
         lacking = "1 boot is" if missing == 1 else f"{missing} boots are"
-        notes.append(f"{lacking} lacking: `firstlight experiment run` goes on")
+        notes.append(f"{lacking} missing: `firstlight experiment run` continues")
     if plan.board is not None:
         notes += event_notes(path)
     if plan.mode == "exact":
@@ -117,7 +115,7 @@ def read_results(path: Path) -> Results:
     if len(spans) > 1:
         shown = ", ".join(f"{first} to {last}" for first, last in sorted(spans))
         raise FirstlightError(
-            f"its boots have different ends ({shown})", where=str(path), hint="say in `[measure]` which marks count"
+            f"its boots have different ends ({shown})", where=str(path), hint="set the marks in `[measure]`"
         )
     band = _band(cells[0]) if plan.mode == "exact" and canary is not False else None
     if band is not None:
@@ -152,7 +150,7 @@ def _check_fit(plan: ExperimentPlan, state: State, where: str) -> None:
         if known and cell.levels.keys() == known.keys() and all(cell.levels[name] in known[name] for name in known):
             continue
         raise FirstlightError(
-            f"the experiment's state and its plan do not fit: cell `{cell.name}`",
+            f"the experiment's state and its plan do not match: cell `{cell.name}`",
             where=where,
             hint="run the plan again: boots are kept",
         )
@@ -172,7 +170,7 @@ def _one(
     try:
         boot = open_boot(path)
         if key_of_boot(boot.manifest) != cell.key:
-            return OneBoot(repeat, path, None, "it is of another recipe: run the plan again"), {}
+            return OneBoot(repeat, path, None, "it has another recipe: run the plan again"), {}
         facts = boot.fact_values()
         reasons = sick(boot, plan.health, facts if is_baseline and baseline is None else baseline)
         if reasons:

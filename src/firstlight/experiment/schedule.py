@@ -170,7 +170,7 @@ def _former(store: Store) -> State | None:
             # Its boots are still good: each says by itself what it is.
             return None
     if not path.is_dir() or any(each.name not in (PLAN, ".lock") for each in path.iterdir()):
-        raise FirstlightError("this is there already, and is not an experiment", where=str(path), hint="choose `-o`")
+        raise FirstlightError("this already exists, and is not an experiment", where=str(path), hint="choose `-o`")
     return None
 
 
@@ -194,7 +194,7 @@ def unusual_marks(plan: ExperimentPlan) -> list[str]:
 def _notes(plan: ExperimentPlan, cells: list[Cell], states: list[CellState]) -> list[str]:
     """What the user should know before anything is booted."""
     notes = [
-        f"factor `{factor.name}`: levels `{one}` and `{other}` say the same"
+        f"factor `{factor.name}`: levels `{one}` and `{other}` are equal"
         for factor in plan.factors
         for one, other in factor.same_levels()
     ]
@@ -202,10 +202,10 @@ def _notes(plan: ExperimentPlan, cells: list[Cell], states: list[CellState]) -> 
         for number, state in enumerate(states):
             for earlier, cell in zip(states[:number], cells, strict=False):
                 if cells[number].change == cell.change:
-                    notes.append(f"arms `{earlier.name}` and `{state.name}` change the same: it is one boot")
+                    notes.append(f"arms `{earlier.name}` and `{state.name}` make the same change: they are one boot")
                     break
                 if state.key and state.key == earlier.key:
-                    notes.append(f"arms `{earlier.name}` and `{state.name}` have the same inputs: it is one boot")
+                    notes.append(f"arms `{earlier.name}` and `{state.name}` have the same inputs: they are one boot")
                     break
         return notes
     for factor in plan.factors:

@@ -57,7 +57,7 @@ def shapley(results: Results) -> Shares | str:
         booted = f"{len(results.cells)} of {every:,} combinations"
         return f"this {plan.design.kind} design boots {booted}: shares need all of them"
     if len(plan.factors) > MOST_FACTORS:
-        return f"{len(plan.factors)} factors are too many to share the change out exactly"
+        return f"{len(plan.factors)} factors are too many to compute exact shares"
     ends = [(factor.name, next(iter(factor.levels)), list(factor.levels)[-1]) for factor in plan.factors]
     cells = {tuple(sorted(cell.levels.items())): cell for cell in results.cells}
     times: list[Fraction] = []

@@ -82,7 +82,7 @@ def stage_table(results: Results) -> StageTable:
     arms = [cell for cell in results.cells if cell.counted]
     if not arms:
         raise FirstlightError(
-            "no boot counts yet", where=str(results.path), hint="`firstlight experiment show` says why"
+            "no boot counts yet", where=str(results.path), hint="`firstlight experiment show` states the reason"
         )
     boots = {cell.name: [open_boot(boot.path) for boot in cell.boots if boot.measured is not None] for cell in arms}
     problems = [f"{cell.name}: {cell.why_not}" for cell in results.cells if not cell.counted]

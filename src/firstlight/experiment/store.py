@@ -80,7 +80,7 @@ class Store:
         try:
             text = where.read_text(encoding="utf-8")
         except FileNotFoundError as error:
-            what = "no experiment: it has no `experiment.json`" if self.path.is_dir() else "no such experiment"
+            what = "not an experiment: it has no `experiment.json`" if self.path.is_dir() else "no such experiment"
             raise FirstlightError(what, where=str(self.path), hint=hint) from error
         except (OSError, UnicodeDecodeError) as error:
             raise FirstlightError("the experiment's state cannot be read", where=str(where), hint=hint) from error

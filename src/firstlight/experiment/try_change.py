@@ -79,7 +79,7 @@ def attempt(
     baseline, baseline_booted = against, False
     if now.key != key_of_boot(manifest):
         names = ", ".join(f"`{name}`" for name in _changed(manifest, now)) or "the recipe"
-        progress.note(f"{names} is not what `{against}` was recorded with: the baseline is booted again")
+        progress.note(f"{names} changed since `{against}` was recorded: the baseline is booted again")
         baseline, baseline_booted = boot_cache.obtain(former, now, progress)
     return Trial(baseline, changed, baseline_booted, changed_booted)
 
@@ -87,14 +87,14 @@ def attempt(
 def _check_baseline(manifest: Manifest, where: str) -> None:
     if manifest.mode != "exact":
         raise FirstlightError(
-            f"one boot in {manifest.mode} mode answers nothing",
+            f"one boot in {manifest.mode} mode is not enough",
             where=where,
             hint="write an experiment with `repeats`, and `firstlight experiment run` it",
         )
     if manifest.failure is not None:
         reason = f"({manifest.failure.reason})"
         raise UnhealthyBootError(
-            f"this boot failed {reason}: nothing can be tried against it", where=where, hint="record one that comes up"
+            f"this boot failed {reason}, so it cannot be a baseline", where=where, hint="record one that comes up"
         )
 
 

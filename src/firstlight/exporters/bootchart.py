@@ -54,7 +54,7 @@ def write_bootchart(boot: Boot, out: Path) -> Exported:
     runs = boot.table("runs").join(boot.table("threads").select("thread", "process", "kind"), on="thread", how="left")
     if not processes or runs.is_empty():
         raise BundleError(
-            "a bootchart needs to know which process ran when, and this boot does not",
+            "a bootchart needs the times of processes, but this boot has none",
             where=str(boot.directory), hint="export a recorded boot with processes, or `--to svg`",
         )  # fmt: skip
     machine = _spend(runs, processes)

@@ -23,7 +23,7 @@ def write_influx(boot: Boot, out: Path) -> Exported:
     figures = figures_of(boot)
     exported = Exported({"phases": len(figures.phases), "marks": len(figures.marks)})
     if figures.recorded_at is None:
-        exported.notes.append("lines without a time: the bundle does not say when it was recorded")
+        exported.notes.append("lines without a time: the bundle has no recording time")
     out.write_text("".join(f"{line}\n" for line in _lines(figures)), encoding="utf-8")
     return exported
 

@@ -35,7 +35,7 @@ def write_kcidb(boot: Boot, out: Path, origin: str = "firstlight", build: str | 
     if build is None:
         known = boot.manifest.digests.get("kernel") or figures.kernel or figures.digest
         build = f"{origin}:{printable(known)}"
-        exported.notes.append(f"the id of the build is made up: {build}; `--build-id` sets the submitted one")
+        exported.notes.append(f"the id of the build is generated: {build}; `--build-id` sets the submitted one")
     tests = _tests(figures, origin, build)
     exported.counts["tests"] = len(tests)
     document = {"version": VERSION, "tests": tests}

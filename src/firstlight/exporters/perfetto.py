@@ -33,7 +33,7 @@ def write_perfetto(boot: Boot, out: Path) -> Exported:
     tree = manifest.tables.get("calls")
     if tree is not None and tree.rows:
         exported.notes.append(
-            "the calling-context tree has no axis of time: `--to firefox` and `--to speedscope` hold it"
+            "the calling-context tree has no time axis: `--to firefox` and `--to speedscope` contain it"
         )
     return exported
 

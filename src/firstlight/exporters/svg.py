@@ -40,7 +40,7 @@ _SECTIONS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 _GRADES = {
     "exact": "exact: cannot err",
-    "good": "good: one sound figure",
+    "good": "good: one reliable figure",
     Grade.COARSE: "coarse: the clock's step",
     Grade.BOUNDED: "bounded: a bound",
     Grade.DOUBTFUL: "doubtful: a known fault",

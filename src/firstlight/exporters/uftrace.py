@@ -101,8 +101,8 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
     if not tasks:
         raise BundleError("nothing to export: the boot has neither a profile nor spans", where=str(boot.directory))
     if counted_twice:
-        what = f"{counted(len(counted_twice), 'span')} left out, of units that are up and stages that are phases too"
-        exported.notes.append(f"{what}: uftrace adds up all that runs")
+        what = f"{counted(len(counted_twice), 'span')} left out, of units that are up and stages that are also phases"
+        exported.notes.append(f"{what}: uftrace adds up all spans")
     if too_deep:
         exported.notes.append(f"{counted(too_deep, 'call')} left out: deeper than {MAX_DEPTH}, which uftrace can hold")
     if shift:

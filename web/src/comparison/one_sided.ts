@@ -69,7 +69,7 @@ export function onlyTable(rows: OnlyRow[], sum: OnlySum, side: "a" | "b"): HTMLE
         value: (row) => elsewhere(row),
       },
       {
-        ...code("callers", "most of it called by", callers),
+        ...code("callers", "mainly called by", callers),
         hint: (row) => visible(row.most.path.join(" › "), 2000),
       },
     ],

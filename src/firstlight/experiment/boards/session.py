@@ -85,7 +85,7 @@ class BoardSession:
         self._write_down(output, booted)
         self._lost = 0 if booted.came_up else self._lost + 1
         if self._lost >= _MOST_LOST:
-            hint = "look at the board; what was booted is kept, and the same command goes on"
+            hint = "check the board; the boots are kept, and the same command continues"
             raise LabError(f"the board did not boot {self._lost} times in a row: {booted.events[-1]}",
                            where=self._board.name, hint=hint)  # fmt: skip
         return booted
@@ -156,8 +156,8 @@ def event_notes(folder: Path) -> list[str]:
 def _why_not(outcome: CaptureOutcome) -> str:
     cycles = f" ({outcome.power_cycles} power cycles)" if outcome.power_cycles > 1 else ""
     if outcome.ended is Ended.CLOSED:
-        return f"the console was closed before the line of `ready` came{cycles}"
-    return f"the line of `ready` did not come in time{cycles}"
+        return f"the console was closed before a line matched `ready`{cycles}"
+    return f"no line matched `ready` in time{cycles}"
 
 
 def _set_aside(record: Path) -> None:

@@ -57,11 +57,11 @@ def make_band(bundle: Path, progress: Progress | None = None, *, trust: bool = F
         hint = "give a folder with boots of one recipe, or a live recording: `firstlight calibrate -h`"
         raise FirstlightError(f"a boot in {manifest.mode} mode has no noise band", where=where, hint=hint)
     if manifest.failure is not None:
-        raise UnhealthyBootError("this boot failed: nothing can be learned from changing it", where=where)
+        raise UnhealthyBootError("this boot failed, so it cannot be calibrated", where=where)
     former = options_from_manifest(manifest, bundle, where, trust=trust)
     key = key_of_boot(manifest)
     if resolve(former, progress).key != key:
-        message = "its inputs are not what it was recorded with: other boots would differ by more than noise"
+        message = "its inputs changed since the recording: other boots would differ by more than noise"
         raise FirstlightError(message, where=where, hint="record it again")
     changes, skipped = nuisances(former, manifest)
     boots = []
@@ -138,7 +138,7 @@ def nuisances(former: RecordOptions, manifest: Manifest) -> tuple[list[Perturbat
         found += [Perturbation(f"initramfs in another order ({order})", replace(former, initramfs_order=order))
                   for order in (1, 2)]  # fmt: skip
     else:
-        skipped.append("initramfs in another order: it is your own, and may be compressed")
+        skipped.append("initramfs in another order: it is your own and may be compressed")
     found += [Perturbation(f"seed {former.seed + more}", replace(former, seed=former.seed + more)) for more in (1, 2)]
     return found, skipped
 

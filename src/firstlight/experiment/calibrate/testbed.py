@@ -37,7 +37,7 @@ def calibrate_by_boots(directory: Path, *, seed: int | None = None) -> Calibrati
     for boot in arm.boots[1:]:
         changed = [change.name for change in input_changes(first, boot.manifest) if change.name not in OBSERVERS]
         if changed:
-            named = f"`{boot.directory.name}` is of another recipe than `{arm.boots[0].directory.name}`"
+            named = f"`{boot.directory.name}` has another recipe than `{arm.boots[0].directory.name}`"
             message = f"{named}: {', '.join(changed)}"
             raise CompareError(message, where=arm.name, hint="calibrate with boots of one recipe")
     ordered = sorted(arm.boots, key=_place)
@@ -85,7 +85,7 @@ def calibrate_by_recording(
                 if failures > max(1, pairs // 2):
                     message = f"{failures} of {number} boots failed: this is not a testbed; the last: {error.message}"
                     raise UnhealthyBootError(message, where=str(bundle)) from error
-                progress.note(f"boot {number} failed and takes its pair with it: {error.message}")
+                progress.note(f"boot {number} failed, so its pair is left out: {error.message}")
                 boots = boots[: len(boots) // 2 * 2]
                 continue
             boots.append(open_boot(target))

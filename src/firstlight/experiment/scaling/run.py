@@ -73,7 +73,7 @@ def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) 
                 _add(measured, plan, size, boot)
         found.append(measured)
     if state.canary is not None and canary_agrees(store, state) is False:
-        message = f"{state.cells[state.canary].name} was booted twice and is not the same: these boots are not exact"
+        message = f"{state.cells[state.canary].name} was booted twice, and the boots differ: they are not exact"
         raise FirstlightError(message, where=str(store.path), hint="`firstlight verify` shows the differences")
     return found, notes
 

@@ -89,4 +89,4 @@ def _evaluate(node: ast.expr, values: Mapping[str, int]) -> int:
         if abs(result) > _LARGEST:
             raise ValueError("it is too large")
         return result
-    raise ValueError("only integers, names, `+`, `-`, `*`, `/`, `%` and brackets are known")
+    raise ValueError("only integers, names, `+`, `-`, `*`, `/`, `%` and brackets are allowed")

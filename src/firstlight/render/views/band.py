@@ -102,7 +102,7 @@ def calibration_report(found: Calibration) -> Iterator[Block]:
         [
             Column("Pairs", "number", "pairs", style="cyan", write=str),
             Column("Change", "percent", "percent", style="bold", write=_hundredths),
-            Column("below it is noise", "percent", lambda each: found.floor_percent(each.pairs), write=_hundredths),
+            Column("Noise floor", "percent", lambda each: found.floor_percent(each.pairs), write=_hundredths),
         ],
         found.detectable,
     )

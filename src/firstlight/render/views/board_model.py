@@ -26,7 +26,7 @@ def model_report(found: BoardModel) -> Iterator[Block]:
     yield Line(f"{found.board}: prices from {model.changes} known changes", "bold")
     yield BLANK
     rows = [{"cost": _COSTS.get(name, name), "price": f"{price:.3g} ns"} for name, price in model.prices.items()]
-    yield table("", [Column("One", value="cost"), Column("takes on the board", value="price")], rows)
+    yield table("", [Column("Cost", value="cost"), Column("Price on the board", value="price")], rows)
     known = [
         {
             "change": change.name,

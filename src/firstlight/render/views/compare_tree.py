@@ -100,7 +100,7 @@ def _calls(tree: TreeDifference, side: str, title: str, calls: Sequence[TreeRow]
             Column("Function", value="function", style="cyan"),
             Column("with callees", "time", "total_ns", style="bold"),
             Column("Contexts", "count", "contexts", wide=70),
-            Column("most of it called by", value="callers", wide=60),
+            Column("mainly called by", value="callers", wide=60),
         ],
         rows[:limit],
         left_out={

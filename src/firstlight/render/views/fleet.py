@@ -101,7 +101,7 @@ def _columns(answer: Answer) -> list[Column]:
             kind = [] if answer.question != Question.PHASES else part[:1]
             return [
                 *kind, part[1], *groups, boots, Column("p50", "time", "p50_ns", style="bold"),
-                *([Column("Unsure by", "time", "unsure_ns")] if _is_unsure(answer) else []),
+                *([Column("Off by up to", "time", "unsure_ns")] if _is_unsure(answer) else []),
                 Column("p90", "time", "p90_ns"), Column("p99", "time", "p99_ns"),
                 Column("Largest", "time", "largest_ns", wide=100), few,
             ]  # fmt: skip

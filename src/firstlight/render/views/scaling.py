@@ -115,7 +115,7 @@ def points_table(answer: Answer) -> Table:
         Column(answer.variable, "number", "size", write=_size_text),
         Column("Cost", kind, "cost", style="bold", write=write),
         Column("Law", kind, "law", wide=50, write=write),
-        Column("Off", "percent", "off", write=lambda off: f"{off * 100:+.2f} %"),
+        Column("Error", "percent", "off", write=lambda off: f"{off * 100:+.2f} %"),
     ]
     return table("Measurements", columns if several else columns[1:], records)
 

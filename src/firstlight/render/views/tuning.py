@@ -151,7 +151,7 @@ def _kernels(tuning: Tuning) -> Table:
             Column("Options", "count", "options"),
             Column("Groups left out", "count", "groups"),
             Column("Time", "time", "time_ns", style="bold"),
-            Column("Came to", value=lambda each: each.stage.value, name="stage"),
+            Column("Result", value=lambda each: each.stage.value, name="stage"),
             Column("Reason", value=lambda each: printable(each.why, 200), name="why", longest=110),
         ],
         () if search is None else search.tried,

@@ -55,7 +55,7 @@ def forecast_report(boot: Boot, prediction: Prediction, proof: Proof | None, row
             Column("Name", value="name", style="cyan"),
             Column("Kind", value="part"),
             Column("Work", "time", "work_ns"),
-            Column("and what follows", "time", "follows_ns"),
+            Column("What follows", "time", "follows_ns"),
             Column("Threads", "count", "threads", wide=80),
         ],
         prediction.taken,
@@ -99,7 +99,7 @@ def _path(prediction: Prediction, rows: int) -> Iterator[Block]:
     yield table(
         "The predicted path, by program",
         [
-            Column("Then", "time", "after_ns", style="bold"),
+            Column("After", "time", "after_ns", style="bold"),
             Column("Share", "share", lambda row: share(row["after_ns"], length), wide=60),
             Column("", "picture", lambda row: Bar(share(row["after_ns"], length), _BAR), style="blue", wide=110),
             Column("Before", "time", "before_ns"),

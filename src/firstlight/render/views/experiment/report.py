@@ -48,7 +48,7 @@ def plan_report(prepared: Prepared) -> Iterator[Block]:
         [
             Column("Cell", value="cell", style="cyan"),
             Column("Boots", "count", "boots"),
-            Column("There", "count", "there"),
+            Column("Done", "count", "there"),
             Column("Digest", value=lambda record: record["digest"] or "not built", wide=60),
             Column("Command line", value="append", wide=80),
         ],
