@@ -284,7 +284,7 @@ def test_boots_that_do_not_tell_are_not_called_a_change(show: Show, tmp_path: Pa
     a, b = session(tmp_path, noise(4))
     report = show(html=_page(a, b))
     head = report.page.locator("header").inner_text()
-    assert "These boots do not decide it" in head
+    assert "These boots are not enough to decide" in head
     assert report.page.locator(".answer.unsure").count() == 1
     assert "Pale steps cannot be told from noise" in report.section("bridge")
 

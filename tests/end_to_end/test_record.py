@@ -202,7 +202,7 @@ def test_of_a_kernel_that_was_never_asked_a_dry_run_boots_nothing_and_a_relative
     command = planned_command(RecordOptions(output=Path("a.boot"), kernel=Path("vmlinuz")))
     assert f"-kernel {tmp_path / 'vmlinuz'} " in command
     assert not (tmp_path / "cache/firstlight/symbols").exists()
-    with pytest.raises(LabError, match=r"did not give its symbols: not ready after 0\.5 s") as caught:
+    with pytest.raises(LabError, match=r"did not print its symbols: not ready after 0\.5 s") as caught:
         record(RecordOptions(output=Path("a.boot"), kernel=Path("vmlinuz"), timeout_wall_s=0.5))
     assert "--timeout" in str(caught.value.hint)
     boot = firstlight.open(record(RecordOptions(output=Path("a.boot"), kernel=Path("vmlinuz"))))

@@ -83,7 +83,7 @@ def test_a_board_that_hangs_is_unhealthy(
     use(monkeypatch, lambda arm: 2000.0, hangs=0.7)
     assert run(["gate", "--board", "lab.toml", "--json"]) == 4
     said = data_of_answer(capsys.readouterr().out)
-    assert any("did not come in time (3 power cycles)" in check["text"] for check in said["checks"])
+    assert any("no line matched `ready` in time (3 power cycles)" in check["text"] for check in said["checks"])
     assert any("hung for 120 s" in flag for flag in said["flags"])
 
 

@@ -57,5 +57,5 @@ def test_the_archive_has_what_bootchartd_writes(tmp_path: Path) -> None:
 
 
 def test_a_boot_without_processes_has_no_bootchart(tmp_path: Path) -> None:
-    with pytest.raises(BundleError, match="which process ran when"):
+    with pytest.raises(BundleError, match="the times of processes"):
         write_export(make_bundle(tmp_path), To.bootchart, tmp_path / "a.tgz")

@@ -94,4 +94,4 @@ def test_errors_name_such_files_and_a_bundle_cannot_have_such_a_name(
     assert capsys.readouterr().err.startswith(f"error: {SHOWN}: it is empty")
     (here / LATIN).write_bytes(DMESG)
     assert run(["import", LATIN, "-o", os.fsdecode(b"\xe9.boot")]) == 2
-    assert "has to be UTF-8\nhint: " in capsys.readouterr().err
+    assert "must be UTF-8\nhint: " in capsys.readouterr().err
