@@ -209,5 +209,5 @@ def test_words_that_contradict_those_of_firstlight_are_named() -> None:
     assert list(contradictions(own, "quiet console=ttyS0 nokaslr sysctl.kernel.randomize_va_space=0 -- root=x")) == []
     said = list(contradictions(own, "console=tty0 root=/dev/vda sysctl.kernel.randomize_va_space=2"))
     assert ["`norandmaps`" in each for each in said] == [False, False, True]
-    assert said[0].startswith("`console=tty0` stands against `console=ttyS0` of Firstlight")
-    assert said[1].startswith("`root=/dev/vda` stands against `root=/dev/pmem0` of Firstlight")
+    assert said[0].startswith("`console=tty0` conflicts with `console=ttyS0` of Firstlight")
+    assert said[1].startswith("`root=/dev/vda` conflicts with `root=/dev/pmem0` of Firstlight")

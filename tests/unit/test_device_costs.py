@@ -126,7 +126,7 @@ def test_a_boot_without_udev_has_columns_and_no_rows(tmp_path: Path, boot: Boot)
 
 def test_costs_and_uevents_are_two_tables(boot: Boot, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["devices", str(boot.directory), "--costs", "--uevents"]) == 2
-    assert "two tables" in capsys.readouterr().err
+    assert "`--costs` and `--uevents` cannot be combined" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["-n", "1"], ["--sort", "start"]])

@@ -280,7 +280,7 @@ def test_a_worker_ends_beside_a_file_that_is_no_job(farm: Farm, name: str) -> No
     (Path(farm.store.where) / "jobs" / name).write_text("garbage")
     worked = worker.work(farm.store, name="lab1", wait_s=0.5)
     assert (worked.boots, worked.failed) == (0, 0)
-    assert all("no job" in why for why in worked.refused.values())
+    assert all("not a job" in why for why in worked.refused.values())
     assert farm.store.names("leases") == []
 
 

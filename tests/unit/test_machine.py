@@ -173,7 +173,7 @@ def test_what_a_kernel_needs_is_read_from_its_header(recipe: Recipe, tmp_path: P
 
 
 def test_too_little_memory_is_found_before_the_boot_and_the_hint_is_enough(recipe: Recipe) -> None:
-    with pytest.raises(LabError, match="too small") as error:
+    with pytest.raises(LabError, match="are not enough") as error:
         check_memory(recipe.model_copy(update={"memory": 64 * MIB}))
     assert error.value.hint == "give more, such as `--memory 128M`"
     check_memory(recipe.model_copy(update={"memory": 128 * MIB}))

@@ -106,7 +106,9 @@ def test_a_kernel_whose_modules_were_not_found_has_to_have_all_built_in(tmp_path
     symbols.write_text("ffffffff81000000 T _text\nffffffff81000100 t ext4_fill_super\n")
     signs = {"nd_pmem": "nd_pmem_probe", "ext4": "ext4_fill_super"}
     bare = replace(kernel, modules=None)
-    with pytest.raises(LabError, match=r"not built in .*\(`nd_pmem`\), and its modules were not found") as error:
+    with pytest.raises(
+        LabError, match=r"lacks built-in drivers .*\(`nd_pmem`\), and its modules were not found"
+    ) as error:
         require_built_in(bare, symbols, signs)
     assert f"lib/modules/{kernel.release}" in (error.value.hint or "")
     require_built_in(bare, symbols, {"ext4": "ext4_fill_super"})

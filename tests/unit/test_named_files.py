@@ -53,7 +53,7 @@ def test_what_is_missing_or_no_file_is_refused_by_name(here: Path, option: str, 
     with pytest.raises(FirstlightError, match="there is no such file") as error:
         with_inputs([option, value.format("given")])
     assert "given" in str(error.value)
-    with pytest.raises(FirstlightError, match="no regular file"):
+    with pytest.raises(FirstlightError, match="not a regular file"):
         with_inputs([option, value.format("/dev/null")])
 
 

@@ -80,7 +80,7 @@ def test_the_share_of_slow_boots_is_compared_by_itself() -> None:
 
 def test_a_quantile_of_too_few_boots_says_how_many_it_needs() -> None:
     (found,) = compare_statistics(range(100, 119), range(100, 119), [Statistic.P95], paired=True, seed=1)
-    assert (found.word, found.reason) == ("inconclusive", "need at least 20 boots of each arm, there are 19")
+    assert (found.word, found.reason) == ("inconclusive", "this needs at least 20 boots of each arm, there are 19")
 
 
 @settings(deadline=None, max_examples=25)

@@ -134,7 +134,7 @@ class TestAStrangersBundle:
         assert again(manifest, given={"qemu": Path("/opt/mine")}).qemu == Path("/opt/mine")
 
     def test_loads_no_plugin_even_when_it_is_trusted(self, tmp_path: Path) -> None:
-        with pytest.raises(FirstlightError, match="asks for a program"):
+        with pytest.raises(FirstlightError, match="names a program"):
             again(recorded(tmp_path, qemu_options=["-plugin", "/tmp/evil.so"]), trust=True)
 
     def test_takes_files_that_are_given_again(self, tmp_path: Path) -> None:

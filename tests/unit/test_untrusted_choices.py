@@ -18,7 +18,7 @@ PATHS = [name for name, kind in get_type_hints(Choices).items() if Path in get_a
 def test_a_stranger_names_no_path_of_this_machine(name: str) -> None:
     given: dict[str, Any] = {name: Path("/home/a/secret")}
     option = name.replace("_", "-")
-    with pytest.raises(FirstlightError, match=f"asks for `--{option} /home/a/secret`"):
+    with pytest.raises(FirstlightError, match=f"needs `--{option} /home/a/secret`"):
         check_untrusted(Choices(**given), "a.boot", trust=False)
 
 

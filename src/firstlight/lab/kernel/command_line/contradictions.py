@@ -35,7 +35,7 @@ def contradictions(ours: str, theirs: str) -> Iterator[str]:
     >>> list(contradictions("console=ttyS0 norandmaps", "root=/dev/vda"))
     []
     >>> next(contradictions("root=/dev/pmem0", "root=/dev/vda"))
-    '`root=/dev/vda` stands against `root=/dev/pmem0` of Firstlight: the kernel takes the last, which is yours'
+    '`root=/dev/vda` conflicts with `root=/dev/pmem0` of Firstlight: the kernel takes the last, which is yours'
     """
     own = {plain(word.partition("=")[0]): word for word in split_words(ours)[0]}
     for word in split_words(theirs)[0]:
