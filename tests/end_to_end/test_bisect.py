@@ -87,7 +87,7 @@ def test_an_anchor_is_the_same_recipe_under_another_qemu(
     history = str(tmp_path / "h.duckdb")
     assert run(["history", "add", history, str(default_boot), "--at", "v1"]) == 0
     assert run(["history", "anchor", history, str(default_boot), "--at", "v1"]) == 1
-    assert "QEMU is still the one of this boot" in capsys.readouterr().err
+    assert "QEMU is the same as in this boot" in capsys.readouterr().err
     assert run(["history", "anchor", history, str(default_boot), "--at", "v1", "--qemu", str(other)]) == 0
     later = record(RecordOptions(output=tmp_path / "later.boot", qemu=other, append="quiet"))
     assert run(["history", "add", history, str(later), "--at", "v2"]) == 0

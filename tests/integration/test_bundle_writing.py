@@ -87,7 +87,7 @@ def test_what_is_no_bundle_is_never_replaced(tmp_path: Path, kind: str) -> None:
         (place / "precious").write_text("")
     else:
         place.symlink_to(make_bundle(tmp_path, name="other.boot"))
-    with pytest.raises(LabError, match="no bundle"):
+    with pytest.raises(LabError, match="not a bundle"):
         check_destination(place, force=True)
     assert os.path.lexists(place)
 

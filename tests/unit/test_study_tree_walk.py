@@ -84,7 +84,7 @@ def alternated(command: Command = CHGRP) -> list[Alternated]:
 
 @pytest.mark.parametrize("text", ["", "0x3", "70x", "x70", "7 x 7", "-7", "1e3", "2000x2000", "x".join(["1"] * 101)])
 def test_what_is_no_tree_or_too_large_a_one_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=r"no shape|too large"):
+    with pytest.raises(UsageError, match=r"not a shape|too large"):
         Shape.parse(text)
 
 
@@ -93,7 +93,7 @@ def test_a_command_has_the_tree_where_it_says_or_at_its_end() -> None:
     assert Command.parse("chmod -R 'u=rwX,go='").line("/t/z") == "chmod -R u=rwX,go= /t/z"
     assert Command.parse("sh -c 'ls {}; rm x'").line("/t/z") == "sh -c 'ls /t/z; rm x'"
     for text in ("", "'", "ls\x1b[31m"):
-        with pytest.raises(UsageError, match="no command"):
+        with pytest.raises(UsageError, match="not a command"):
             Command.parse(text)
     with pytest.raises(UsageError, match="btrfs"):
         file_systems("tmpfs,btrfs")
