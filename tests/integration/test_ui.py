@@ -11,16 +11,20 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import duckdb
 import pytest
 
 import firstlight
 from bundles import HOSTILE, make_bundle, make_recorded
+from firstlight.cache import file_digest
 from firstlight.errors import FirstlightError, UsageError
+from firstlight.farm.packing import pack
+from firstlight.farm.results import packed_name
+from firstlight.farm.store import open_store
 from firstlight.history.history import open_history
-from firstlight.ui.fence import NOTHING
+from firstlight.ui.fence import NOTHING, Access
 from firstlight.ui.query import run_query
 from firstlight.ui.serve import running, serve
 from hostile import CONTENTS, make_canaries, make_hostile
@@ -514,3 +518,31 @@ class TestCommand:
     def test_a_bundle_is_a_folder_of_one(self, tmp_path: Path) -> None:
         with running(make_bundle(tmp_path)) as access:
             assert "a.boot" in Client(access).links("/boots/")
+
+
+def test_the_boots_of_a_farms_store_are_shown_and_nothing_of_them_is_left(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "farm", make=True)
+    good, other = "ab" * 32, "cd" * 32
+    packed = tmp_path / "packed.tar"
+    pack(make_bundle(tmp_path, name="made.boot"), packed)
+    digest = file_digest(packed)
+    store.put("results", packed_name(good, digest), lambda made: shutil.copyfile(packed, made))
+    store.put_text("results", f"{good}.json", {"key": good, "worker": "w", "packed": digest})
+    store.put_text("results", f"{other}.json", {"key": other, "worker": "w", "packed": digest})
+    (temporary := tmp_path / "tmp").mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-m", "firstlight", "ui", f"store://{tmp_path / 'farm'}", "--no-browser", "--port", "0"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"TMPDIR": str(temporary), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+    ) as server:  # fmt: skip
+        assert server.stdout is not None
+        assert server.stderr is not None
+        address = urlsplit(server.stdout.readline().strip())
+        assert address.port is not None
+        client = Client(Access(address.port, address.query.removeprefix("token=")))
+        assert client.links("/boots/").keys() == {good[:12] + ".boot", "SQL"}
+        assert len(list(temporary.iterdir())) == 1
+        server.terminate()
+        said = server.stderr.read()
+    assert f"{other}.json: its bundle is missing" in said.replace("\n", "")
+    assert list(temporary.iterdir()) == []

@@ -68,21 +68,18 @@ def add_to_fleet(
     >>> firstlight.add_to_fleet(fleet, [bundle]).known
     1
     """
+    from firstlight.farm.store import is_store
     from firstlight.fleet.ingest import ingest
     from firstlight.fleet.layout import open_fleet
 
     opened = open_fleet(Path(fleet))
-    stores = [boot for boot in boots if _is_store(boot)]
+    stores = [boot for boot in boots if is_store(boot)]
     paths = [Path(boot) for boot in boots if boot not in stores]
     with progress_of(progress) as shown:
         done = ingest(opened, paths, attributes or {}, finds_causes=causes, note=shown.note)
         for store in stores:
             _add_store(opened, store, attributes or {}, done, causes=causes, note=shown.note)
     return done
-
-
-def _is_store(boot: PathLike) -> bool:
-    return "://" in str(boot) or (Path(boot) / "store.json").is_file()
 
 
 def _add_store(

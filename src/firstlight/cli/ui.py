@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,8 +14,9 @@ if TYPE_CHECKING:
 
 def ui(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIR", readable=False, help="A folder with boots at any depth, or one bundle.")
-    ] = Path(),
+        str,
+        typer.Argument(metavar="DIR", help="A folder with boots at any depth, one bundle, or the store of a farm."),
+    ] = ".",
     port: Annotated[
         int | None,
         typer.Option(min=0, max=65535, metavar="N", help="The port (default: 8437, or a free one; 0: a free one)."),
@@ -34,6 +34,7 @@ def ui(
       firstlight ui
       firstlight ui boots --no-browser
       firstlight ui a.boot --port 9000
+      firstlight ui sftp://lab1/srv/farm
     """
 
     def ready(access: Access) -> None:

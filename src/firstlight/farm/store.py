@@ -155,6 +155,15 @@ class Store:
             raise unusable(self.place, error) from error
 
 
+def is_store(location: str | os.PathLike[str]) -> bool:
+    """Whether a location is the address of a store, or a directory that is one.
+
+    >>> is_store("s3://bucket/farm"), is_store(bundle)
+    (True, False)
+    """
+    return "://" in str(location) or (Path(location) / _MARKER).is_file()
+
+
 def open_store(location: str | os.PathLike[str], *, make: bool = False) -> Store:
     """Open the store of a farm.
 
