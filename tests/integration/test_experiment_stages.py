@@ -46,11 +46,11 @@ def test_changes_stand_behind_each_arm_and_the_whole_change_at_the_end(
     head = next(line for line in lines if line.startswith("Stage"))
     assert head.split() == ["Stage", "(s)", "A", "B", "A→B", "%", "C", "B→C", "%", "A→C", "%"]
     last = next(line for line in lines if line.startswith("all"))
-    # 100 (not 101), 92 and 93 percent: cut off, as the historical table has them.
+    # 100 (not 101), 92 and 93 percent: rounded down, as the historical table has them.
     assert last.split() == [
         "all", "2.565000", "2.586000", "+0.021000", "100%", "2.404000", "-0.182000", "92%", "-0.161000", "93%",
     ]  # fmt: skip
-    assert any("cut off" in line for line in lines)
+    assert any("rounded down" in line for line in lines)
 
 
 def test_stages_that_a_plan_names_and_shares_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,7 +85,7 @@ def test_markdown_is_a_table_with_the_convention(experiment: Path, capsys: pytes
     said = show(experiment, capsys, "--markdown")
     assert "| Stage (s) | A | B | A→B | % | C | B→C | % | A→C | % |" in said
     assert "| all | 2.565000 | 2.586000 | +0.021000 | 100% | 2.404000 | -0.182000 | 92% | -0.161000 | 93% |" in said
-    assert "cut off" in said
+    assert "rounded down" in said
 
 
 def test_what_an_arm_lacks_is_a_dash_with_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

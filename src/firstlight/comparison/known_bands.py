@@ -67,7 +67,7 @@ def band_of_recipe(key: str | None, *, has_rootfs: bool) -> KnownBand:
     :param has_rootfs: whether it boots a root file system.
 
     >>> band_of_recipe(None, has_rootfs=True).source.partition(";")[0]
-    'shipped, of Debian'
+    'shipped, for Debian'
     """
     calibrated = None if key is None else _calibrated(key)
     if calibrated is not None:

@@ -110,7 +110,7 @@ class Remedy(PlanSection):
         '`cpu.count` is 8, not 1'
         >>> facts = {"memory.total_bytes": str(1000 << 20), "memory.available_bytes": str(600 << 20)}
         >>> known["memory-512m"].unfit(facts)
-        'the baseline uses 400 MiB of memory, and a quarter of 512 MiB has to stay free'
+        'the baseline uses 400 MiB of memory, and a quarter of 512 MiB must stay free'
         """
         for name, pattern in self.facts.items():
             if (value := facts.get(name)) is None:

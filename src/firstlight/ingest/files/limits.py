@@ -35,7 +35,7 @@ class Budget:
     >>> budget.file("a.log")
     >>> budget.file("b.log")
     Traceback (most recent call last):
-    firstlight.ingest.files.limits.IngestError: b.log: more than 1 files are given
+    firstlight.ingest.files.limits.IngestError: b.log: there are more than 1 files
     """
 
     limits: InputLimits = field(default_factory=InputLimits)

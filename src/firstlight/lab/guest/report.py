@@ -47,7 +47,7 @@ def read_report(data: bytes, *, behind_firmware: bool = False) -> Report:
     >>> report.records, report.complete
     ({'kernel.release': b'6.1.0'}, False)
     >>> report.problems
-    ['record `memory` is cut short: 4 of 100 bytes']
+    ['record `memory` is truncated: 4 of 100 bytes']
     """
     report = Report()
     head = _HEAD.search(data)

@@ -107,7 +107,7 @@ def with_region(tree: bytes, region: Region) -> bytes:
 
     >>> with_region(b"no tree", Region(0x6000_0000, 4096))
     Traceback (most recent call last):
-    firstlight.errors.LabError: this is no device tree
+    firstlight.errors.LabError: this is not a device tree
     """
     parts = _parts(tree)
     nodes, texts = parts.nodes, parts.texts

@@ -56,7 +56,7 @@ def difference_markdown(difference: ExactDifference, limit: int) -> str:
     >>> from firstlight.comparison.exact.difference import exact_difference
     >>> boot = firstlight.open(bundle)
     >>> print(difference_markdown(exact_difference(boot, boot), 5).splitlines()[-1])
-    Equal: every table of one boot is that of the other.
+    Equal: all tables of both boots are equal.
     """
     lines = [Line(input_text(change), head="differs: ") for change in difference.inputs]
     lines += [Line(flag.text, head=f"{flag.title}: ") for flag in difference.flags]

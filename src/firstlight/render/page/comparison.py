@@ -54,7 +54,7 @@ def comparison_page_data(
     >>> from firstlight.comparison.compare import compare_arms
     >>> arm = read_arm(bundle)
     >>> comparison_page_data("a.boot", [(compare_arms(arm, arm), None)])["said"][0]["sentence"]
-    'Equal: every table of one boot is that of the other.'
+    'Equal: all tables of both boots are equal.'
     """
     rows = _ROWS if limit is None else limit
     share = _MIN_SHARE if min_share is None else min_share

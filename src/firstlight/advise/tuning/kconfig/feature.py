@@ -108,7 +108,7 @@ def unused_feature(features: Sequence[Feature], called: Collection[str]) -> str:
     :param called: the functions of the boot.
 
     >>> unused_feature([Feature(id="ext4", title="", functions=["ext4_init_fs"])], ["start_kernel"])
-    'the feature `ext4` is not started: the boot never calls `ext4_init_fs`'
+    'the feature `ext4` does not start: the boot never calls `ext4_init_fs`'
     """
     for feature in features:
         if missing := [name for name in feature.functions if name not in called]:
