@@ -35,8 +35,8 @@ from reference.commands import read_commands
 SOURCE = Path(firstlight.__file__).parent
 #: What only one architecture has: its own name, its devices, its machines and processors, its forms of files.
 NAMES = re.compile(
-    r"x86|amd64|ttyS\d|bzImage|HdrS|\bq35|i440fx|qemu64|EPYC|Skylake|Icelake|ld-linux"
-    r"|aarch64|arm64|armhf|riscv64|ppc64|mips64|cortex-|ttyAMA|ttyS",
+    r"x86|amd64|ttyS|bzImage|HdrS|\bq35|i440fx|qemu64|EPYC|Skylake|Icelake|ld-linux"
+    r"|aarch64|arm64|armhf|riscv64|ppc64|mips64|cortex-|ttyAMA",
     re.IGNORECASE,
 )
 #: Where such names may stand, and why.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -133,13 +134,12 @@ def _without_residual(paths: Mapping[int, Parts], owners: Owners, tolerance: Tol
     for node, parts in paths.items():
         caused[owners.initcalls[node]] = caused.get(owners.initcalls[node], 0) + parts.caused_ns
     widths = sorted(tolerance.initcalls.values())
-    usual_ns = widths[int(_NEARLY_ALL * (len(widths) - 1))] if widths else None
+    usual_ns = widths[int(_NEARLY_ALL * (len(widths) - 1))] if widths else math.inf
     certain = {
         key
         for key, ns in caused.items()
-        if key is not None and usual_ns is not None
-        and abs(ns) > _CERTAIN * max(usual_ns, tolerance.initcalls.get(key, 0))
-    }  # fmt: skip
+        if key is not None and abs(ns) > _CERTAIN * max(usual_ns, tolerance.initcalls.get(key, 0))
+    }
     return {
         node: parts if owners.initcalls[node] in certain
         else Parts(0, parts.moved_ns, parts.accident_ns + parts.caused_ns)

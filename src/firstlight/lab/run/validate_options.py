@@ -118,8 +118,10 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
         hint = "take a root file system: `--rootfs`" if architecture.has_root_images else "use an initramfs: `--initrd`"
         raise UsageError(f"{guest} cannot be booted with `--root-as`", hint=hint)
     if options.dtb is not None and not architecture.has_device_tree:
-        trees = sorted(each.distribution_name for each in architectures().values() if each.has_device_tree)
-        hint = f"leave it out, or boot another kernel: `--arch {'`, `--arch '.join(trees)}`"
+        others = sorted(
+            f"`--arch {each.distribution_name}`" for each in architectures().values() if each.has_device_tree
+        )
+        hint = f"leave it out, or boot another kernel: {', '.join(others)}"
         raise UsageError(
             f"{guest} has no device tree to replace: its firmware describes the machine", hint=hint, where="--dtb"
         )
