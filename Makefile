@@ -44,7 +44,7 @@ NEEDS_studies := python build run studies
 NEEDS_clusters := clusters
 NEEDS_loaders := loaders
 PACKAGES := $(addprefix packages-,python build run test lint studies clusters loaders)
-.PHONY: help demo check test foreign-debian loader-symbols lint studies matrix docs reference pictures bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle storage binding collector wheel image lock clean $(PACKAGES)
+.PHONY: help demo check test foreign-debian loader-symbols lint studies matrix docs reference pictures bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle storage binding collector wheel reader-wheels foreign-reader image lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -86,6 +86,7 @@ lint: packages-lint build ## check formatting, types and common faults
 	$(PY) -m ruff check .
 	.venv/bin/lint-imports --no-logo
 	$(PY) -m mypy
+	MYPYPATH=src $(PY) -m mypy --config-file make/macos/mypy.ini src
 	$(PY) -m mypy.stubtest firstlight._core
 	.venv/bin/shellcheck --shell=sh --severity=style collector/firstlight-collect.sh
 	cd web && npm run --silent lint
@@ -182,6 +183,13 @@ collector: $(ASSETS)/firstlight-collect.sh $(ASSETS)/firstlight-collect.service 
 wheel: build ## build the wheel into dist/
 	$(PY) -m maturin build --release --locked --out dist
 
+READERS := aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin
+reader-wheels: packages-build $(STAMPS)/python $(STAMPS)/zig web collector ## build wheels that only read boots, for Linux on aarch64 and for macOS, into dist/; READERS=TARGET for one
+	for target in $(READERS); do make/reader-wheel.sh $$target dist; done
+
+foreign-reader: packages-run reader-wheels ## run the wheel for Linux on aarch64 under emulation, and compare what it prints with this machine's
+	$(PY) make/foreign_reader.py "$$(ls -t dist/firstlight-*_aarch64.whl | head -n 1)"
+
 # The site of the image is of the Python of its base; a wheel with compiled parts is of one version.
 IMAGE_PYTHON ?= 3.11
 image: wheel ## build the reader as an OCI image into dist/firstlight-reader.tar; BASE=IMAGE@sha256:DIGEST with Python $(IMAGE_PYTHON)
@@ -205,6 +213,7 @@ lock: $(UV) ## write the locked requirements anew, from pyproject.toml and requi
 	$(COMPILE) requirements-uv.in -o requirements-uv.txt
 	$(COMPILE) requirements-node.in -o requirements-node.txt
 	$(COMPILE) requirements-docs.in -o requirements-docs.txt
+	$(COMPILE) requirements-zig.in -o requirements-zig.txt
 	$(COMPILE) --all-extras pyproject.toml requirements-dev.in -o requirements.txt
 	$(COMPILE) --extra ui -c requirements.txt pyproject.toml -o requirements-reader.txt
 
@@ -278,6 +287,11 @@ $(STAMPS)/node: web/package.json requirements-node.txt | $(UV)
 $(STAMPS)/docs: requirements-docs.txt | $(UV)
 	$(UV) venv --quiet --clear --python $(BASE_PYTHON) .build/docs
 	$(UV) pip install --quiet --python .build/docs/bin/python --require-hashes -r $<
+	mkdir -p $(@D) && touch $@
+
+$(STAMPS)/zig: requirements-zig.txt | $(UV)
+	$(UV) venv --quiet --clear --python $(BASE_PYTHON) .build/zig
+	$(UV) pip install --quiet --python .build/zig/bin/python --require-hashes -r $<
 	mkdir -p $(@D) && touch $@
 
 $(STAMPS)/npm: web/package-lock.json $(STAMPS)/node

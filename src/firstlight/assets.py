@@ -31,17 +31,19 @@ def asset_path(name: str) -> Path:
     """Find a bundled file.
 
     :param name: one of :data:`ASSETS`.
-    :raises LabError: when it is not there, which happens in a checkout that was not built.
+    :raises LabError: when it is not there, which happens in a checkout that was not built,
+        and in a wheel that only reads boots.
 
     >>> from firstlight.errors import LabError
     >>> try:
     ...     asset_path("nothing")
     ... except LabError as error:
     ...     print(error.hint)
-    run `make build`
+    run `make build`; a wheel that only reads boots does not contain it
     """
     path = _FOLDER / name
     if not path.is_file():
         what = ASSETS.get(name, "a bundled file")
-        raise LabError(f"`{name}`, {what}, is missing", where=str(path), hint="run `make build`")
+        hint = "run `make build`; a wheel that only reads boots does not contain it"
+        raise LabError(f"`{name}`, {what}, is missing", where=str(path), hint=hint)
     return path

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from firstlight.processors import usable_processors
+
 _VERSION = 1
 _WORKERS = 4
 #: Up to this many bytes a file is hashed without a thread: starting one takes longer.
@@ -92,7 +94,7 @@ def _content(folder: Path) -> dict[str, list[str | int]]:
     large = [name for name, (kind, size, _) in listing.items() if kind == "file" and size > _SMALL]
     digests: dict[str, str] = {}
     if len(large) > 1:
-        with ThreadPoolExecutor(min(_WORKERS, len(os.sched_getaffinity(0)))) as workers:
+        with ThreadPoolExecutor(min(_WORKERS, usable_processors())) as workers:
             digests = dict(zip(large, workers.map(lambda name: _digest(folder / name), large), strict=True))
     content: dict[str, list[str | int]] = {}
     for name, (kind, size, target) in listing.items():

@@ -80,7 +80,7 @@ def test_nothing_of_the_boots_is_in_the_file_as_markup(tmp_path: Path) -> None:
     assert all(attack not in before + after for attack in HOSTILE)
 
 
-def test_damaged_or_foreign_data_are_told_in_words(show: Show, tmp_path: Path) -> None:
+def test_damaged_or_foreign_data_are_reported_in_words(show: Show, tmp_path: Path) -> None:
     html = _compared(tmp_path)
     newer = show(html=rewrite(html, lambda data: data.update(version=99)))
     assert "version 99" in newer.page.get_by_role("alert").inner_text()

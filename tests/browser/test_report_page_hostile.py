@@ -82,7 +82,7 @@ def test_an_inline_handler_or_script_in_the_page_would_not_run(show: Show) -> No
     report.misdeeds.console.clear()  # the refusal is told on the console
 
 
-def test_damaged_or_foreign_data_are_told_in_words(show: Show, tmp_path: Path) -> None:
+def test_damaged_or_foreign_data_are_reported_in_words(show: Show, tmp_path: Path) -> None:
     html = page_html(firstlight.open(make_bundle(tmp_path)))
     newer = show(html=rewrite(html, lambda data: data.update(version=99)))
     assert "version 99" in newer.page.get_by_role("alert").inner_text()

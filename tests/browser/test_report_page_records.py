@@ -53,7 +53,7 @@ def test_what_is_missing_is_folded_where_it_is_much(show: Show, tmp_path: Path) 
     assert "dmesg-05.txt: 1 of 5 lines or records were not parsed" in missing.inner_text()
 
 
-def test_what_was_not_understood_of_a_single_record_is_told_at_once(show: Show, tmp_path: Path) -> None:
+def test_what_was_not_understood_of_a_single_record_is_reported_at_once(show: Show, tmp_path: Path) -> None:
     report = show(_imported(tmp_path, 1))
     table = report.page.locator(".records table")
     assert table.is_visible()

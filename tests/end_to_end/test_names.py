@@ -71,7 +71,7 @@ def test_no_instruction_of_the_kernel_is_without_a_name(boot: firstlight.Boot) -
     assert nameless_modules(boot) == {}
 
 
-def test_a_module_without_symbols_is_a_row_by_its_name_and_is_told(boots: Path, root: Path, tmp_path: Path) -> None:
+def test_a_module_without_symbols_is_a_row_by_its_name_and_is_reported(boots: Path, root: Path, tmp_path: Path) -> None:
     kernel = default_kernel()
     assert kernel.modules is not None
     modules = tmp_path / "lib/modules" / str(kernel.release)

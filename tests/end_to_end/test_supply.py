@@ -123,7 +123,7 @@ def test_a_root_in_persistent_memory_is_mounted_and_its_init_executed(tmp_path: 
     assert facts["mount./run"].startswith("tmpfs tmpfs rw")
 
 
-def test_an_init_that_is_missing_is_told_and_the_guest_powers_off(tmp_path: Path, kernel: Kernel) -> None:
+def test_an_init_that_is_missing_is_reported_and_the_guest_powers_off(tmp_path: Path, kernel: Kernel) -> None:
     config = GuestConfig(root=X86_64.pmem_device, init="/sbin/absent")
     booted = boot_root(tmp_path / "boot", kernel, [("sbin/init", b"#!/bin/sh\n")], config)
     assert booted.facts()["error"] == "the new root has no `/sbin/absent`"
@@ -131,7 +131,7 @@ def test_an_init_that_is_missing_is_told_and_the_guest_powers_off(tmp_path: Path
     assert b"firstlight: ready" not in booted.console
 
 
-def test_a_root_whose_device_never_comes_is_told(tmp_path: Path, kernel: Kernel) -> None:
+def test_a_root_whose_device_never_comes_is_reported(tmp_path: Path, kernel: Kernel) -> None:
     initrd = build_initramfs(GuestConfig(root="/dev/absent")).path
     error = boot(tmp_path / "boot", kernel, initrd).facts()["error"]
     assert error == "`/dev/absent` did not appear within 30 s; are its modules loaded?"

@@ -100,7 +100,7 @@ def test_a_full_disk_is_found_before_the_boot(tmp_path: Path, monkeypatch: pytes
     assert error.value.where == str(tmp_path)
 
 
-def test_a_disk_that_fills_up_while_writing_is_told_as_such(tmp_path: Path) -> None:
+def test_a_disk_that_fills_up_while_writing_is_reported_as_such(tmp_path: Path) -> None:
     def write() -> None:
         with new_bundle(tmp_path / "a.boot", force=False):
             raise OSError(errno.ENOSPC, "No space left on device")

@@ -166,7 +166,7 @@ def _spoil_the_seal(path: Path) -> None:
         (_spoil_the_seal, "its list of digests cannot be read"),
     ],
 )
-def test_a_damaged_entry_is_made_again_and_told(
+def test_a_damaged_entry_is_made_again_and_reported(
     spoil: Callable[[Path], None], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spoil(_made())

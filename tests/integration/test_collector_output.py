@@ -88,14 +88,14 @@ def test_a_file_system_without_hard_links_takes_a_tar_too(tmp_path: Path) -> Non
         (["--wait", "1m"], b"1m is no number of seconds"),
     ],
 )
-def test_wrong_use_is_told(options: list[str], says: bytes, tmp_path: Path) -> None:
+def test_wrong_use_is_reported(options: list[str], says: bytes, tmp_path: Path) -> None:
     said = collect(*options, cwd=tmp_path)
     assert said.returncode == 2
     assert says in said.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_directory_that_is_not_there_and_a_missing_tar_are_told(tmp_path: Path) -> None:
+def test_a_directory_that_is_not_there_and_a_missing_tar_are_reported(tmp_path: Path) -> None:
     assert b"cannot be written" in collect("-o", "none/boot.tar", cwd=tmp_path).stderr
     path = programs(tmp_path / "bin", tar="echo 'No space left on device' >&2; exit 2")
     said = collect("-o", "boot.tar", cwd=tmp_path, path=path)

@@ -54,7 +54,7 @@ def test_one_arm_is_no_comparison(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["nothing", "an empty directory", "a file"])
-def test_what_is_no_arm_is_told_by_its_path(tmp_path: Path, what: str) -> None:
+def test_what_is_no_arm_is_reported_by_its_path(tmp_path: Path, what: str) -> None:
     path = tmp_path / "arm"
     if what == "an empty directory":
         path.mkdir()

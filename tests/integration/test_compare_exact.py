@@ -165,7 +165,7 @@ def test_a_function_that_a_compiler_cloned_is_matched_and_keeps_its_full_name_wh
         ]  # fmt: skip
 
 
-def test_cost_that_moved_is_told_with_both_its_ends_and_a_new_name_is_only_suggested() -> None:
+def test_cost_that_moved_is_reported_with_both_its_ends_and_a_new_name_is_only_suggested() -> None:
     tree_a: list[Node] = [(0, "", 1, 5, 0), (0, "kernel_init", 1, 10, 0), (1, "f", 9, 900, 0)]
     tree_b: list[Node] = [(0, "", 1, 5, 0), (0, "kernel_init", 1, 10, 0), (1, "g", 9, 910, 0)]
     with boots_of(tree_a, tree_b) as (one, other):
@@ -187,7 +187,7 @@ def test_a_callee_that_was_inlined_moved_to_its_caller_itself() -> None:
         assert (move.lost, move.gained, move.net_ns) == ((("f", -900),), (("itself", 900),), 0)
 
 
-def test_what_vanished_is_told_once_at_its_outermost_call() -> None:
+def test_what_vanished_is_reported_once_at_its_outermost_call() -> None:
     tree_a: list[Node] = [(0, "", 1, 5, 0), (0, "kernel_init", 1, 10, 0), (1, "f", 2, 20, 0), (2, "g", 3, 30, 0)]
     tree_b: list[Node] = [(0, "", 1, 5, 0), (0, "kernel_init", 1, 10, 0)]
     with boots_of(tree_a, tree_b) as (one, other):
@@ -239,7 +239,7 @@ def test_what_vanished_is_a_function_or_only_a_call_of_one_that_is_still_there(
     assert "Call paths only in A, of functions that are in both" in printed
 
 
-def test_work_beside_the_critical_path_is_told_and_contributes_nothing(tmp_path: Path) -> None:
+def test_work_beside_the_critical_path_is_reported_and_contributes_nothing(tmp_path: Path) -> None:
     def boot(name: str, network_ms: int, database_ms: int) -> Path:
         spans = Spans()
         spans.add("phase", "userspace", (0, 1000), track="boot")

@@ -72,7 +72,7 @@ def test_a_dash_is_standard_output(arms: tuple[Path, Path], capsys: Capture) -> 
     assert run(["compare", *map(str, arms), "--force"]) == 2
 
 
-def test_strict_is_told_by_the_exit_code_with_a_page_too(tmp_path: Path) -> None:
+def test_strict_is_reported_by_the_exit_code_with_a_page_too(tmp_path: Path) -> None:
     a, b = session(tmp_path, noise(4))
     assert run(["compare", str(a), str(b), "--html", str(tmp_path / "out.html"), "--strict"]) == 5
 

@@ -111,7 +111,7 @@ def test_a_manifest_edited_by_hand(place: Path, source: str, data: st.DataObject
     check(data.draw(st.sampled_from(VERBS), label="verb"))
 
 
-def test_every_field_of_a_manifest_with_every_kind_of_value_opens_or_is_told(place: Path) -> None:
+def test_every_field_of_a_manifest_with_every_kind_of_value_opens_or_is_reported(place: Path) -> None:
     bad = bad_bundle(place, "good.boot")
     manifest = json.loads((bad / "manifest.json").read_text())
     for path in fields(manifest):

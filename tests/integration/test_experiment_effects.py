@@ -77,7 +77,7 @@ def test_shares_are_those_of_every_order_and_add_up_exactly(tmp_path: Path) -> N
         assert each.last_out == sum(ns for factors, ns in saves.items() if each.factor in factors)
 
 
-def test_a_factor_that_changes_nothing_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_factor_that_changes_nothing_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = experiment(tmp_path, factor("x") + factor("y"), {frozenset("x"): -1})
     assert [each.nothing is None for each in main_effects(results)] == [True, False]
     run(["experiment", "show", str(results.path)])

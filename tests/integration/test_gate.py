@@ -65,7 +65,7 @@ def test_the_parts_of_a_change_add_up_and_name_its_place(place: Path, capsys: py
     assert [row["name"] for row in phases if row["change_ns"]] == [PHASE, "all"]
 
 
-def test_a_change_within_the_soft_limit_passes_and_is_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_change_within_the_soft_limit_passes_and_is_reported(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     slower(place, "c.boot", PHASE, 7)
     assert run(["gate", "c.boot"]) == 0
     assert "changed by +7 ns" in capsys.readouterr().out
@@ -197,7 +197,7 @@ def test_phases_of_one_side_are_named_also_where_only_the_total_is_checked(
     assert f"the measured boots lack 1 phase of the other side: `{PHASE}`" in flags
 
 
-def test_boots_that_lack_a_part_of_their_evidence_are_told_everywhere(
+def test_boots_that_lack_a_part_of_their_evidence_are_reported_everywhere(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lacking = change(
@@ -217,7 +217,7 @@ def test_boots_that_lack_a_part_of_their_evidence_are_told_everywhere(
     assert "v1 (c.boot): 12 lines" in capsys.readouterr().out
 
 
-def test_new_warnings_and_failed_units_are_told_or_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_warnings_and_failed_units_are_reported_or_fail(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import polars as pl
 
     from bundles import write_table
@@ -323,7 +323,7 @@ def test_medians_and_means_of_noisy_boots_are_told_apart_and_bridged(
     assert gate(capsys, "a.boot")[1]["bridge"] is None
 
 
-def test_a_recipe_that_is_not_the_baselines_is_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_recipe_that_is_not_the_baselines_is_reported(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_recorded(place / "a.boot")
     assert run(["bless", "a.boot", "--because", "with its recipe"]) == 0
     slower(place, "b.boot", PHASE, 7)
@@ -399,13 +399,13 @@ def test_exact_boots_of_one_recipe_that_differ_are_no_baseline(place: Path, caps
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "{" * 100_000, '{"format": "firstlight baseline 9"}', "\xff"])
-def test_a_damaged_baseline_is_told(place: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_baseline_is_reported(place: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     (place / "baselines" / "baseline.json").write_bytes(text.encode("latin-1"))
     assert run(["gate", "a.boot"]) == 2
     assert "baseline.json" in capsys.readouterr().err
 
 
-def test_a_missing_baseline_is_told_with_what_makes_one(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_baseline_is_reported_with_what_makes_one(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["gate", "a.boot", "--baseline", "other"]) == 2
     assert "hint: `firstlight baseline set BOOT --as other" in capsys.readouterr().err
     assert run(["gate", "a.boot", "--baseline", "../other"]) == 2

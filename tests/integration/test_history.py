@@ -126,7 +126,7 @@ def test_a_boot_is_kept_once_under_a_label(place: Path, capsys: pytest.CaptureFi
     assert len(data(capsys, "history", "show", "h.duckdb")["points"]) == 5
 
 
-def test_boots_of_another_testbed_are_left_out_and_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_boots_of_another_testbed_are_left_out_and_reported(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change(make_bundle(place, name="q.boot"), recipe={"machine": "pc-q35-10.0"})
     assert run(["history", "add", "h.duckdb", "q.boot", "--at", "v5"]) == 0
     found = data(capsys, "history", "show", "h.duckdb")
@@ -166,7 +166,7 @@ def test_the_file_is_read_by_duckdb_alone(place: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no database", b"\0" * 5000])
-def test_what_is_no_history_is_told(
+def test_what_is_no_history_is_reported(
     tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

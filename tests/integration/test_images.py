@@ -170,7 +170,7 @@ def test_a_damaged_source_is_downloaded_again(calls: Path, tmp_path: Path, capsy
     assert "made again, because linux-source.tar.xz has 50 bytes instead of" in capsys.readouterr().err
 
 
-def test_a_damaged_source_that_somebody_put_there_is_told(
+def test_a_damaged_source_that_somebody_put_there_is_reported(
     calls: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["image", "build", "kernel"]) == 0

@@ -238,7 +238,7 @@ def test_an_archive_of_which_nothing_can_be_read_is_refused_alone_and_missing_be
     assert told["completeness"]["missing"] == ["locked.zip: `d` was left out: it is encrypted"]
 
 
-def test_too_many_members_are_told_of_the_file_that_was_given(here: Path) -> None:
+def test_too_many_members_are_reported_of_the_file_that_was_given(here: Path) -> None:
     for name, content in (
         ("e.tar", bytes(tar_of(*((f"{number}", b"") for number in range(6))))),
         ("e.zip", bytes(zip_of(*((f"{number}", b"") for number in range(6))))),

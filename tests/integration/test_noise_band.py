@@ -78,7 +78,7 @@ def test_a_change_within_the_band_is_exact_but_not_robust(tmp_path: Path) -> Non
     assert data["total"]["band_ns"] == 8 * change
 
 
-def test_a_band_of_another_kernel_is_refused_and_of_another_recipe_is_told(tmp_path: Path) -> None:
+def test_a_band_of_another_kernel_is_refused_and_of_another_recipe_is_reported(tmp_path: Path) -> None:
     boot = make_bundle(tmp_path)
     difference = exact_difference(open_boot(boot), open_boot(make_bundle(tmp_path, name="b.boot", seed=2)))
     band = _band(boot)
@@ -111,7 +111,7 @@ def test_every_change_leaves_kernel_and_content_as_they_are(tmp_path: Path) -> N
     assert all(change.options.append.split()[0] == "quiet" for change in changes)
 
 
-def test_what_cannot_be_changed_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_changed_is_reported(tmp_path: Path) -> None:
     manifest = open_boot(make_bundle(tmp_path)).manifest
     former = RecordOptions(output=tmp_path / "a.boot", initrd=tmp_path / "own.cpio", append="x" * 1_900)
     changes, skipped = nuisances(former, manifest)

@@ -166,7 +166,7 @@ def test_quantiles_and_looks_on_the_command_line(tmp_path: Path, capsys: pytest.
     assert run(["compare", *arms, "--quantile", "p99"]) == 2
 
 
-def test_drift_that_both_arms_share_is_told_and_taken_out_by_pairs(tmp_path: Path) -> None:
+def test_drift_that_both_arms_share_is_reported_and_taken_out_by_pairs(tmp_path: Path) -> None:
     factors = [(one * (1 + 0.002 * place), other * (1 + 0.002 * place))
                for place, (one, other) in enumerate(noise(12, sigma=0.001))]  # fmt: skip
     session(tmp_path, factors)

@@ -275,7 +275,7 @@ class TestGate:
         found = data(capsys, "gate", "b.boot", code=4)
         assert found["checks"][0]["name"] == "baseline a.boot: health"
 
-    def test_functions_are_not_told_where_they_are_not_reliable(
+    def test_functions_are_not_reported_where_they_are_not_reliable(
         self, place: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         make_bundle(place, name="b.boot", broken=FUNCTIONS)
@@ -324,7 +324,7 @@ class TestWhatInherits:
         assert (sample.healthy, sample.functions, list(sample.unreliable)) == (True, {}, [Concern.FUNCTIONS])
 
 
-def test_a_single_broken_invariant_is_told_in_the_singular(place: Path) -> None:
+def test_a_single_broken_invariant_is_reported_in_the_singular(place: Path) -> None:
     boot = firstlight.open(make_bundle(place, name="b.boot", broken=EVERYTHING))
     assert broken_text(boot.manifest) == "1 of 16 invariants is broken (affects everything)"
 

@@ -186,7 +186,7 @@ signal.signal(signal.SIGTERM, term); status("running"); time.sleep(1000)"""
     assert (tmp_path / "profile.flp").read_text() == "whole"
 
 
-def test_one_that_was_stopped_goes_on_to_write_its_profile_and_is_told(tmp_path: Path) -> None:
+def test_one_that_was_stopped_goes_on_to_write_its_profile_and_is_reported(tmp_path: Path) -> None:
     script = """
 def term(*_): open("profile.flp", "w").write("whole"); status("stopped"); os._exit(0)
 signal.signal(signal.SIGTERM, term); status("running"); os.kill(os.getpid(), signal.SIGSTOP); time.sleep(1000)"""
@@ -210,14 +210,14 @@ def test_a_killed_qemu_has_died_and_says_by_what(tmp_path: Path) -> None:
     assert outcome.console == b"half a li"
 
 
-def test_a_crash_after_the_guest_began_is_told_with_qemus_own_words(tmp_path: Path) -> None:
+def test_a_crash_after_the_guest_began_is_reported_with_qemus_own_words(tmp_path: Path) -> None:
     outcome = boot(tmp_path, "say('begun\\n'); print('Bad icount read', file=sys.stderr); sys.exit(1)")
     assert outcome.reason == "qemu_died"
     assert "exit code 1" in outcome.detail
     assert "Bad icount read" in outcome.detail
 
 
-def test_a_plugin_that_cannot_work_is_told_in_its_words(tmp_path: Path) -> None:
+def test_a_plugin_that_cannot_work_is_reported_in_its_words(tmp_path: Path) -> None:
     outcome = boot(tmp_path, "status('error', detail='no symbols'); time.sleep(1000)")
     assert (outcome.reason, outcome.detail) == ("plugin", "no symbols")
 
@@ -228,7 +228,7 @@ def test_a_qemu_that_refuses_to_start_is_an_error_with_a_hint(tmp_path: Path) ->
     assert "-machine help" in (error.value.hint or "")
 
 
-def test_progress_is_told_while_the_guest_runs(tmp_path: Path) -> None:
+def test_progress_is_reported_while_the_guest_runs(tmp_path: Path) -> None:
     seen: list[Snapshot] = []
     script = "status('running'); say('x' * 3000); time.sleep(1.0); status('ready'); powered_off()"
     watch = Watch(60, profile=True, report=True)

@@ -158,7 +158,7 @@ def test_no_line_is_wider_than_the_terminal(
         ("n,cost\n1,2\n2,-3\n", "csv:3: `cost`: `-3` is negative"),
     ],
 )
-def test_a_table_that_cannot_be_is_told(
+def test_a_table_that_cannot_be_is_reported(
     tmp_path: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["scale", table(tmp_path, text)]) == 2
@@ -222,7 +222,7 @@ def test_a_mistake_in_a_plan_is_named_before_anything_boots(
     assert said in capsys.readouterr().err
 
 
-def test_a_missing_plan_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_plan_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["scale", str(tmp_path / "none.toml")]) == 2
     assert run(["scale", str(tmp_path / "none.csv")]) == 2
     assert capsys.readouterr().err.count("No such file") == 2

@@ -155,7 +155,7 @@ def test_what_costs_nothing_is_constant() -> None:
     assert study(SIZES, [0] * len(SIZES), exact=True).best.law == "1"
 
 
-def test_a_cost_that_falls_is_told() -> None:
+def test_a_cost_that_falls_is_reported() -> None:
     found = study(SIZES, [1000 - n for n in SIZES], exact=True)
     assert found.best.law == "1"
     assert any("falls" in note for note in found.notes)

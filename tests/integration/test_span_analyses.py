@@ -140,7 +140,7 @@ def test_a_recording_without_profile_says_how_to_have_initcalls(
     ]
 
 
-def test_what_the_kernel_remarks_of_initcalls_is_told(boot: Boot, tmp_path: Path) -> None:
+def test_what_the_kernel_remarks_of_initcalls_is_reported(boot: Boot, tmp_path: Path) -> None:
     spans = Spans()
     spans.add("initcall", "imb_init", (10, 20), warning="preemption imbalance")
     spans.add("initcall", "none_init", (20, 30), warning="error code -19", returned="-19")

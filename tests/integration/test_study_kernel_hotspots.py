@@ -78,7 +78,7 @@ def test_a_recursion_counts_once_in_the_total_and_own_times_add_up_to_the_hot_sp
     assert found.spots_ns["resources"] == 7
 
 
-def test_a_named_function_that_did_not_run_in_this_part_is_not_told() -> None:
+def test_a_named_function_that_did_not_run_in_this_part_is_not_reported() -> None:
     boot = tree((-1, "[boot]", 3), (0, "proc_get_tree", 0))
     boot = replace(boot, calls=[1, 0])
     assert "proc_get_tree" not in partition(boot, hot_spots()).functions
@@ -209,7 +209,7 @@ def test_what_a_remedy_broke_is_said_with_both_values(change: dict[str, object],
     assert any(said in each for each in broken(replace(HEALTHY, **change), HEALTHY))  # type: ignore[arg-type]
 
 
-def test_what_is_as_it_was_is_not_told() -> None:
+def test_what_is_as_it_was_is_not_reported() -> None:
     nearly = replace(HEALTHY, memory=(500 << 20) + 4096, probed=Probed(103 * MS, (2, 1, 20), 0))
     assert broken(nearly, HEALTHY) == []
     assert broken(replace(HEALTHY, lpj=3_999_972), HEALTHY) == []
@@ -346,7 +346,7 @@ def test_the_ring_that_stamps_need_is_not_charged_to_the_stamps() -> None:
     assert set(ring.words.split()) - set(beside.words.split()) == {"initcall_debug"}
 
 
-def test_the_stamps_before_the_switch_are_told_beside_the_port() -> None:
+def test_the_stamps_before_the_switch_are_reported_beside_the_port() -> None:
     first, last = "printk: console [ttyS0] enabled", "clocksource: Switched to clocksource tsc-early"
     found = uneven([(1, "early"), (5 * MS, first), (90 * MS, last)], [(40 * MS, first), (70 * MS, last)])
     assert found == Uneven(85 * MS, 30 * MS)

@@ -147,7 +147,7 @@ def test_a_child_that_executed_nothing_is_no_process_of_its_own() -> None:
     assert [program.sysfs for program in trace.programs] == [0]
 
 
-def test_lost_notes_are_told() -> None:
+def test_lost_notes_are_reported() -> None:
     trace = read_trace(traced(began(1, 10), kept=5, written=9))
     assert trace is not None
     assert not trace.complete
@@ -215,7 +215,7 @@ def test_an_arm_of_what_is_missing_is_a_hole(tmp_path: Path) -> None:
     assert arm(cell, guest, MissingValue("no disks")).options == MissingValue("no disks")
 
 
-def test_a_machine_with_too_little_memory_is_told_for_how_many_volumes(tmp_path: Path) -> None:
+def test_a_machine_with_too_little_memory_is_reported_for_how_many_volumes(tmp_path: Path) -> None:
     guest = guest_options(tmp_path / "kernel", tmp_path / "rootfs", tmp_path)
     cell = Cell("event", Volumes(1000, "groups"))
     options = arm(cell, guest, (), available=64 * MIB).options
@@ -275,14 +275,14 @@ def test_a_boot_that_failed_is_a_gap_in_every_table() -> None:
         assert len(table.rows) == 2
 
 
-def test_what_a_process_opens_is_told_without_that_of_the_monitor() -> None:
+def test_what_a_process_opens_is_reported_without_that_of_the_monitor() -> None:
     table = measured_table(measured(event={3: figures(10)}), "files")
     values = dict(zip((field.title for field in table.fields), table.rows[0], strict=True))
     assert values["Files opened, per process"] == 50
     assert values["sysfs, by one"] == 2
 
 
-def test_processes_are_told_by_what_they_were_asked_to_do() -> None:
+def test_processes_are_reported_by_what_they_were_asked_to_do() -> None:
     table = commands_table(measured(event={3: figures(10), 10: figures(20), 30: MissingValue("died")}))
     assert [row[1:5] for row in table.rows] == [(10, "pvscan --cache", 2, 50), (10, MONITOR, 1, 900)]
 
@@ -296,7 +296,7 @@ def test_changes_are_taken_at_the_largest_size_that_both_came_up_with() -> None:
     assert row[2:5] == (10, 5 * MS, 0.25)
 
 
-def test_the_cost_of_the_notes_is_told() -> None:
+def test_the_cost_of_the_notes_is_reported() -> None:
     cell = Cell("event", Volumes(3, "groups"), trace=False)
     table = tracing_table({cell: figures(100)}, measured(event={3: figures(101)}))
     assert table.rows[0][1:] == (3, 100 * MS, 101 * MS, 1 * MS, 0.01)
@@ -316,7 +316,7 @@ def test_the_law_of_every_quantity_stands_in_one_table() -> None:
     assert values["Measured there"] == "2.500000 s"
 
 
-def test_where_no_law_foretells_the_largest_none_is_told_and_nothing_beyond() -> None:
+def test_where_no_law_foretells_the_largest_none_is_reported_and_nothing_beyond() -> None:
     memory = dict(zip(SIZES, (11, 20, 35, 60, 58), strict=True))
     by_size = {size: with_programs(figures(10), memory=each * MIB) for size, each in memory.items()}
     values = grown(by_size, "Memory of lvm2, peak")
@@ -443,7 +443,7 @@ def test_a_boot_that_tells_less_is_a_hole_with_its_reason(tmp_path: Path, kept: 
     assert figures_of(CELL, booted(tmp_path, **kept)) == MissingValue(why)
 
 
-def test_a_guest_that_ran_out_of_memory_is_told_as_that(tmp_path: Path) -> None:
+def test_a_guest_that_ran_out_of_memory_is_reported_as_that(tmp_path: Path) -> None:
     boot = booted(tmp_path, active=b"1\n")
     row = boot.log().tail(1).with_columns(text=pl.lit("Out of memory: Killed process 100 (lvm)"))
     write_table(boot.directory, "log", pl.concat([boot.log(), row]))
@@ -533,7 +533,7 @@ def test_what_is_measured_masks_nothing(tmp_path: Path) -> None:
     assert not list((tmp_path / "units.early").iterdir())
 
 
-def test_a_setting_that_the_guest_does_not_know_is_told(tmp_path: Path) -> None:
+def test_a_setting_that_the_guest_does_not_know_is_reported(tmp_path: Path) -> None:
     configuration, _ = generated(tmp_path, "lvm.study=evnt,groups,3 lvm.disks=3")
     assert configuration["errors"] == "no such setting: evnt\n"
 

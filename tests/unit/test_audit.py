@@ -177,7 +177,7 @@ def test_it_does_not_matter_which_of_the_observers_is_wrong(plant: Callable[[], 
     assert shares(agreement(plant(), TRUE)) == shares(agreement(TRUE, plant()))
 
 
-def test_exceptions_are_told_with_the_largest_first() -> None:
+def test_exceptions_are_reported_with_the_largest_first() -> None:
     wrong = with_functions(TRUE, probe=replace(FUNCTIONS["probe"], entries=5), memcpy=AuditFigures(90, 1, 1))
     counts = [each for each in agreement(wrong, TRUE).exceptions if each.measure is Measure.COUNTS]
     assert [(each.what, each.difference) for each in counts] == [("memcpy", 50), ("probe", 1)]

@@ -112,7 +112,7 @@ def test_what_stands_behind_two_dashes_is_for_the_first_process() -> None:
     ]
 
 
-def test_a_value_that_the_kernel_did_not_take_is_told() -> None:
+def test_a_value_that_the_kernel_did_not_take_is_reported() -> None:
     evidence = replace(BOOT, unknown=frozenset({"mitigations=of"}))
     assert reader("mitigations=of", evidence) == ("kernel", "mitigations, which did not take it")
 
@@ -189,7 +189,7 @@ def test_an_image_that_cannot_be_read_is_none(tmp_path: Path, monkeypatch: pytes
     assert not kernel_parameters(kernel, None).known
 
 
-def test_who_asks_for_kaslr_gets_it_or_is_told_why_not(tmp_path: Path) -> None:
+def test_who_asks_for_kaslr_gets_it_or_is_reported_why_not(tmp_path: Path) -> None:
     options = RecordOptions(output=tmp_path / "a.boot", append="quiet kaslr")
     with pytest.raises(
         UsageError,

@@ -64,7 +64,7 @@ def test_a_host_that_is_no_debian_gets_the_stable_one(calls: Path, monkeypatch: 
     assert "stable" in calls.read_text().splitlines()
 
 
-def test_a_failure_is_told_in_the_tools_own_words_and_nothing_is_kept(
+def test_a_failure_is_reported_in_the_tools_own_words_and_nothing_is_kept(
     calls: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROKEN", "yes")

@@ -82,7 +82,7 @@ def test_the_helper_is_a_unit_of_the_userspace(tmp_path: Path) -> None:
         "[ 9.1] dracut-initqueue: timeout, still waiting for following initqueue hooks:",
     ],
 )
-def test_an_initramfs_that_never_mounts_its_root_is_told_as_such(tmp_path: Path, line: str) -> None:
+def test_an_initramfs_that_never_mounts_its_root_is_reported_as_such(tmp_path: Path, line: str) -> None:
     options = RecordOptions(output=tmp_path / "a.boot", initrd=tmp_path / "i", rootfs="debian")
     failure = Failure(reason=FailureReason.VIRTUAL_TIMEOUT, detail="", console_tail=[line, "(initramfs) "])
     said = advice(failure, options, Report())

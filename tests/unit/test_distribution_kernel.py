@@ -72,7 +72,7 @@ def test_without_a_package_client_a_kernel_has_to_be_given(calls: Path, monkeypa
     assert "--kernel" in str(caught.value.hint)
 
 
-def test_a_full_cache_is_told_as_that_and_nothing_of_the_package_stays(
+def test_a_full_cache_is_reported_as_that_and_nothing_of_the_package_stays(
     calls: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = '#!/bin/sh\nfor i in 1 2; do echo "tar: $i.ko: Cannot write: No space left on device" >&2; done; exit 2\n'
@@ -83,7 +83,7 @@ def test_a_full_cache_is_told_as_that_and_nothing_of_the_package_stays(
     assert [path for path in (calls.parent / "cache/firstlight/kernels").iterdir() if path.suffix != ".lock"] == []
 
 
-def test_a_package_that_cannot_be_unpacked_is_told_in_one_line(calls: Path) -> None:
+def test_a_package_that_cannot_be_unpacked_is_reported_in_one_line(calls: Path) -> None:
     damaged = '#!/bin/sh\necho "dpkg-deb: error: archive is damaged" >&2; echo "tar: nothing" >&2; exit 2\n'
     (calls.parent / "bin/dpkg-deb").write_text(damaged)
     with pytest.raises(LabError, match=r"cannot unpack the package: dpkg-deb: error: archive is damaged$"):

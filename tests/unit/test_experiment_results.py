@@ -127,7 +127,7 @@ def test_of_several_boots_the_mean_is_exact(tmp_path: Path) -> None:
     ]
 
 
-def test_a_directory_that_is_no_experiment_or_damaged_is_told(tmp_path: Path) -> None:
+def test_a_directory_that_is_no_experiment_or_damaged_is_reported(tmp_path: Path) -> None:
     with pytest.raises(FirstlightError, match="no such experiment"):
         read_results(tmp_path / "none")
     with pytest.raises(FirstlightError, match="not an experiment"):

@@ -249,7 +249,7 @@ def test_a_failed_boot_did_not_come_up(tmp_path: Path) -> None:
     assert (found["HC-BOOT"].outcome, found["HC-BOOT"].detail) == ("fail", "did not come up")
 
 
-def test_sizes_have_units_and_a_lost_login_is_told(healthy: Path, tmp_path: Path) -> None:
+def test_sizes_have_units_and_a_lost_login_is_reported(healthy: Path, tmp_path: Path) -> None:
     units = dict.fromkeys(UNITS, "")
     small: Planted = {"memory.total_bytes": "260046848", "block.pmem0": "2048"}
     found = {

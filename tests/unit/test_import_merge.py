@@ -81,7 +81,7 @@ def test_a_log_of_another_boot_is_left_out_and_kept(tmp_path: Path, capsys: pyte
     assert (output / "raw" / "odd.txt").read_text() == other.dmesg()
 
 
-def test_the_same_kernel_booted_again_is_told_by_its_lines(tmp_path: Path) -> None:
+def test_the_same_kernel_booted_again_is_reported_by_its_lines(tmp_path: Path) -> None:
     made, again = InventedBoot(), InventedBoot()
     again.lines = [(at + (at * 7919) % 90_000 if at else 0, text) for at, text in again.lines]
     boot = imported(tmp_path, {"dmesg.txt": made.dmesg(), "again.txt": again.dmesg()})

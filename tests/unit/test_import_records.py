@@ -204,7 +204,7 @@ fput          1
 """
 
 
-def test_calls_of_which_no_times_are_told_have_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_calls_of_which_no_times_are_reported_have_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     boot = imported(tmp_path, {"trace.txt": CALLS_WITHOUT_TIMES})
     functions = boot.functions().filter(pl.col("kind") == "function")
     assert functions.select("function", "count", "total_ns", "average_ns", "self_ns").rows() == [

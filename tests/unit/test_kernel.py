@@ -235,7 +235,7 @@ def test_what_is_no_kernel_for_this_machine_is_called_by_its_name(tmp_path: Path
     assert caught.value.where == str(path)
 
 
-def test_a_missing_kernel_is_told_with_an_alternative(tmp_path: Path) -> None:
+def test_a_missing_kernel_is_reported_with_an_alternative(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="there is no such kernel") as caught:
         open_kernel(tmp_path / "none")
     assert caught.value.hint is not None
@@ -247,7 +247,7 @@ def test_a_directory_is_no_kernel(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_an_unreadable_kernel_is_told_with_a_remedy(tmp_path: Path) -> None:
+def test_an_unreadable_kernel_is_reported_with_a_remedy(tmp_path: Path) -> None:
     path = write(tmp_path, bzimage())
     path.chmod(0)
     with pytest.raises(LabError, match="cannot be read by you") as caught:

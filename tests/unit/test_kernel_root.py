@@ -88,7 +88,7 @@ class TestWhatTheKernelIsTold:
         ]  # fmt: skip
         assert root.loaded(512 * MIB, kernel) == LoadedMemory(root.path, 0x1C000000)
 
-    def test_a_kernel_that_maps_no_flash_is_told_by_the_options_that_it_lacks(self, tmp_path: Path) -> None:
+    def test_a_kernel_that_maps_no_flash_is_reported_by_the_options_that_it_lacks(self, tmp_path: Path) -> None:
         with pytest.raises(LabError, match="CONFIG_MTD_PHYSMAP_START"):
             _root("cramfs-xip").words(512 * MIB, _kernel(tmp_path, "CONFIG_MTD_PHYSMAP_START=0\n"), helper=True)
         with pytest.raises(LabError, match="not next to it"):

@@ -43,7 +43,7 @@ def test_a_report_that_stops_early_is_partial_and_says_so(cut: int) -> None:
     assert report.records.items() <= whole.items()
 
 
-def test_what_came_around_the_report_is_told() -> None:
+def test_what_came_around_the_report_is_reported() -> None:
     report = read_report(b"noise\n" + WHOLE + b"tail")
     assert report.complete
     assert report.problems == ["6 bytes came before the report", "4 bytes came after the report"]

@@ -294,7 +294,7 @@ def audit(stat: bool = False, same: bool = False) -> Audit:
     return Audit((point,), (), wakes, ())
 
 
-def test_without_figures_nothing_is_concluded_and_every_reason_is_told() -> None:
+def test_without_figures_nothing_is_concluded_and_every_reason_is_reported() -> None:
     findings = findings_of(Evidence())
     assert {finding.verdict for finding in findings} == {"not testable here"}
     assert all(finding.now for finding in findings)

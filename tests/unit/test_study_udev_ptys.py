@@ -99,7 +99,7 @@ def events(*rows: dict[str, Any]) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def test_latencies_are_told_for_all_and_for_the_others() -> None:
+def test_latencies_are_reported_for_all_and_for_the_others() -> None:
     seen = [("/devices/virtual/tty/ttyp0", 30), ("/devices/virtual/tty/ptyp0", 10), ("/devices/pnp0/rtc0", 20)]
     rows = [{"device": device, "latency_ns": took * MS} for device, took in seen]
     found = latency_of(events(*rows, {"device": "lost", "latency_ns": None}))
@@ -328,7 +328,7 @@ def test_a_program_says_which_libraries_it_needs() -> None:
         needed_libraries(shell.read_bytes()[:80], str(shell))
 
 
-def test_a_userspace_without_udev_is_told(tmp_path: Path) -> None:
+def test_a_userspace_without_udev_is_reported(tmp_path: Path) -> None:
     tar = tmp_path / "land.tar"
     with tarfile.open(tar, "w") as archive:
         member = tarfile.TarInfo("./etc/hostname")

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_records_by_name_and_a_name_that_is_none_is_told() {
+    fn files_are_records_by_name_and_a_name_that_is_none_is_reported() {
         let folder = std::env::temp_dir().join(format!("firstlight-kept-{}", std::process::id()));
         fs::create_dir_all(folder.join("a-folder")).unwrap();
         for (name, content) in [("walk.txt", "4971\n"), ("events", ""), ("Odd Name", "x")] {

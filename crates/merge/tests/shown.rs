@@ -130,7 +130,7 @@ fn the_stages_of_userspace_are_the_managers() {
 }
 
 #[test]
-fn the_fit_and_what_it_leaves_over_are_told() {
+fn the_fit_and_what_it_leaves_over_are_reported() {
     let (_, facts) = told(CLOCKS);
     let expected = [
         "systemd.version=252.38",

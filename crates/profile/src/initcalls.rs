@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_level_is_told() {
+    fn every_level_is_reported() {
         for (symbol, function, level) in [
             ("__initcall__kmod_cpu__331_2331_init_cpu_syscore1", "init_cpu_syscore", "core"),
             ("__initcall__kmod_initramfs__294_736_populate_rootfsrootfs", "populate_rootfs", "rootfs"),

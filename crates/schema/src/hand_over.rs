@@ -24,7 +24,7 @@ const OLD_USERSPACE: &str = "user_land";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HandOver {
     initramfs: bool,
-    root_told: bool,
+    userspace_is_marked: bool,
 }
 
 impl HandOver {
@@ -33,7 +33,7 @@ impl HandOver {
         let (mut over, mut runs_initramfs, mut manager) = (Self::default(), false, false);
         for (mark, detail) in marks {
             over.initramfs |= matches!(mark, Mark::SwitchRoot | Mark::InitramfsStart);
-            over.root_told |= mark == Mark::UserspaceStart;
+            over.userspace_is_marked |= mark == Mark::UserspaceStart;
             runs_initramfs |=
                 mark == Mark::UserStart && detail.trim_start_matches(INFERRED).starts_with(RUNS_INITRAMFS);
             manager |= matches!(mark, Mark::SystemdStart | Mark::UserspaceStart);
@@ -47,7 +47,7 @@ impl HandOver {
         match mark {
             Mark::UserStart | Mark::GuestStart if self.initramfs => Some(Phase::Initramfs),
             // Nothing else says when the root file system's userspace began.
-            Mark::SwitchRoot if !self.root_told => Some(Phase::Userspace),
+            Mark::SwitchRoot if !self.userspace_is_marked => Some(Phase::Userspace),
             other => other.phase(),
         }
     }

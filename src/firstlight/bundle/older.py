@@ -30,7 +30,7 @@ class HandOver:
 
     initramfs: bool
     """An initramfs handed over."""
-    root_told: bool
+    userspace_is_marked: bool
     """A mark says when the root file system's userspace began."""
 
     @classmethod
@@ -38,7 +38,7 @@ class HandOver:
         """That of a boot with these marks, each with its detail.
 
         >>> HandOver.of([("guest_start", ""), ("switch_root", "")])
-        HandOver(initramfs=True, root_told=False)
+        HandOver(initramfs=True, userspace_is_marked=False)
         """
         known = {MARK_ALIASES.get(mark, mark): detail for mark, detail in marks}
         manager = Mark.SYSTEMD_START in known or Mark.USERSPACE_START in known
@@ -51,7 +51,7 @@ class HandOver:
         """That of a boot of which only the names of its phases are known.
 
         >>> HandOver.of_phases(["user_land", "initrd", "switch_root", "userspace"])
-        HandOver(initramfs=True, root_told=True)
+        HandOver(initramfs=True, userspace_is_marked=True)
         """
         handed = {Phase.SWITCH_ROOT, Phase.INITRAMFS, *_OLD_NAMES[Phase.INITRAMFS]}
         return cls(not handed.isdisjoint(names), Phase.USERSPACE in names)
@@ -64,7 +64,7 @@ class HandOver:
         """
         if phase == _OLD_USERSPACE:
             return Phase.INITRAMFS if self.initramfs else PHASE_OF[Mark.GUEST_START]
-        if phase == Phase.SWITCH_ROOT and not self.root_told:
+        if phase == Phase.SWITCH_ROOT and not self.userspace_is_marked:
             return Phase.USERSPACE
         return PHASE_ALIASES.get(phase, phase)
 

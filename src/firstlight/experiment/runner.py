@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 import time
@@ -20,6 +19,7 @@ from firstlight.experiment.store import CellState, State
 from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress, SilentProgress, Snapshot
 from firstlight.lab.run.record import record
+from firstlight.processors import usable_processors
 from firstlight.quantities import parse_size
 from firstlight.recipe.options import RecordOptions
 
@@ -184,7 +184,7 @@ def boots_at_once(options: Sequence[RecordOptions], jobs: int | None = None) -> 
     """
     if boot_cache.is_recorded_elsewhere():
         return max(1, min(jobs or _ASKED_AT_ONCE, len(options)))
-    processors = len(os.sched_getaffinity(0))
+    processors = usable_processors()
     guest = max((parse_size(each.memory or "512M") for each in options), default=0) + _GUEST_OVERHEAD
     room = max(1, memory_available() // guest)
     return max(1, min(jobs or processors, room, len(options)))

@@ -19,7 +19,7 @@ Found = Mapping[tuple[KernelName, str], Boot | MissingValue]
 _NOWHERE = Path()
 """The lab decides where a bundle goes."""
 #: A loaded machine is no reason to give an arm up.
-_PATIENCE_S = 3600.0
+_TIMEOUT_WALL_S = 3600.0
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,6 @@ def options_of(
         kernel=kernel,
         append=words,
         guest_commands=(*PROBES, *commands),
-        timeout_wall_s=_PATIENCE_S,
+        timeout_wall_s=_TIMEOUT_WALL_S,
         profile=profile,
     )

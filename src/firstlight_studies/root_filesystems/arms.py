@@ -17,7 +17,7 @@ KINDS = (
 )  # fmt: skip
 assert set(KINDS) <= {each.name for each in FORMATS}
 
-PATIENCE_S = 3600.0
+TIMEOUT_WALL_S = 3600.0
 """Of the host: a machine that has much else to do gives the same boot, later."""
 
 #: Those that the old study gave a preset lpj and `quiet`.
@@ -80,7 +80,7 @@ class Roots:
             overlay=self.content,
             guest_commands=COMMANDS,
             append=append,
-            timeout_wall_s=PATIENCE_S,
+            timeout_wall_s=TIMEOUT_WALL_S,
         )
 
     def arm(self, kind: str, way: Way = PLAIN) -> StudyArm:

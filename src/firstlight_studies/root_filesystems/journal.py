@@ -28,7 +28,7 @@ from firstlight.study import (
     prepare,
     stamps_of,
 )
-from firstlight_studies.root_filesystems.arms import PATIENCE_S, Roots
+from firstlight_studies.root_filesystems.arms import TIMEOUT_WALL_S, Roots
 from firstlight_studies.root_filesystems.content import KEEP, LATE, SYNCED, count_whole, script
 from firstlight_studies.root_filesystems.measures import FilesystemTimings
 
@@ -89,7 +89,7 @@ def dirty_image(kernel: Path, clean: KernelRoot, journal: Journal, progress: Pro
 def crash_options(kernel: Path, journal: Journal) -> RecordOptions:
     """What the preparing guest boots."""
     return RecordOptions(
-        output=Path("a.boot"), kernel=kernel, guest_commands=crash_commands(journal), timeout_wall_s=PATIENCE_S
+        output=Path("a.boot"), kernel=kernel, guest_commands=crash_commands(journal), timeout_wall_s=TIMEOUT_WALL_S
     )
 
 
@@ -179,7 +179,7 @@ def replay_arm(roots: Roots, journal: Journal, dirty: Path | MissingValue) -> St
         overlay=roots.content,
         guest_commands=replay_commands(journal),
         qemu_options=attach([dirty, dirty, dirty]),
-        timeout_wall_s=PATIENCE_S,
+        timeout_wall_s=TIMEOUT_WALL_S,
     )
     return StudyArm(name, options)
 

@@ -21,7 +21,7 @@ from firstlight.study import (
     kept_text,
     stamps_of,
 )
-from firstlight_studies.root_filesystems.arms import PATIENCE_S
+from firstlight_studies.root_filesystems.arms import TIMEOUT_WALL_S
 from firstlight_studies.root_filesystems.content import KEEP
 from firstlight_studies.root_filesystems.measures import FilesystemTimings
 
@@ -84,7 +84,7 @@ def base_arm(kernel: Path | MissingValue, driver: Driver) -> StudyArm:
     name = f"probe-{driver.module}-without"
     if isinstance(kernel, MissingValue):
         return StudyArm(name, kernel)
-    options = RecordOptions(output=Path("a.boot"), kernel=kernel, machine=driver.machine, timeout_wall_s=PATIENCE_S)
+    options = RecordOptions(output=Path("a.boot"), kernel=kernel, machine=driver.machine, timeout_wall_s=TIMEOUT_WALL_S)
     return StudyArm(name, options)
 
 
@@ -112,7 +112,7 @@ def probe_arm(
         guest_commands=tuple(commands),
         append=f"ftrace={TRACER} trace_options=nofunction-trace" if traced else "",
         profile=not traced,
-        timeout_wall_s=PATIENCE_S,
+        timeout_wall_s=TIMEOUT_WALL_S,
     )
     return StudyArm(name, options)
 

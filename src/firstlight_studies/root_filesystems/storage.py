@@ -23,7 +23,7 @@ from firstlight.study import (
     kept_number,
     stamps_of,
 )
-from firstlight_studies.root_filesystems.arms import PATIENCE_S, Roots
+from firstlight_studies.root_filesystems.arms import TIMEOUT_WALL_S, Roots
 from firstlight_studies.root_filesystems.content import FILES, KEEP, count_whole, script
 from firstlight_studies.root_filesystems.measures import read_block_stat
 
@@ -169,7 +169,7 @@ def storage_options(kernel: Path, commands: Sequence[str], disks: tuple[str, ...
         append="null_blk.nr_devices=0",
         memory="768M",
         profile=False,
-        timeout_wall_s=PATIENCE_S,
+        timeout_wall_s=TIMEOUT_WALL_S,
     )
 
 

@@ -109,14 +109,14 @@ def _of_points(audit: Audit | MissingValue) -> dict[str, Figure]:
             found: dict[str, list[Point]] = {
                 "points": mounts,
                 "points-differ": [point for point in mounts if point.differs],
-                "points-told": [point for point in mounts if point.mount_root],
+                "points-known-by-statx": [point for point in mounts if point.mount_root],
                 "files-differ": [point for point in audit.points if point.kind is None and point.differs],
             }
             return len(found[wanted])
 
         return derived(count, audit)
 
-    figures = {name: counted(name) for name in ("points", "points-differ", "points-told", "files-differ")}
+    figures = {name: counted(name) for name in ("points", "points-differ", "points-known-by-statx", "files-differ")}
     share = derived(
         lambda differ, of: differ / of if of else MissingValue("the audit found no mount point"),
         figures["points-differ"], figures["points"],

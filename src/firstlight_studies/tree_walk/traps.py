@@ -164,7 +164,7 @@ def _point_row(point: Point, more: str) -> tuple[Value, ...]:
     same = lost if point.differs is None else "no" if point.differs else "yes"
     return (
         point.path, what, _else(point.listed, lost), _else(point.inode, lost), same, _else(point.device, lost),
-        _else(point.parent_device, lost), _told(point.mount_root), _told(point.automount),
+        _else(point.parent_device, lost), _yes_or_no(point.mount_root), _yes_or_no(point.automount),
     )  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def _else(value: int | str | None, gap: MissingValue) -> Value:
     return gap if value is None else value
 
 
-def _told(value: bool | None) -> Value:
+def _yes_or_no(value: bool | None) -> Value:
     return MissingValue("this kernel's statx does not report it") if value is None else "yes" if value else "no"
 
 

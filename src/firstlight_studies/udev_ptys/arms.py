@@ -21,7 +21,7 @@ DEVICES_PER_COUNT = 2
 
 _QUIET = "quiet"
 #: A busy host is no reason for a gap.
-_PATIENCE_S = 7200.0
+_TIMEOUT_WALL_S = 7200.0
 _MONITOR = f"systemd.wants={MONITOR_UNIT}"
 _FREE = f"systemd.mask={SETTLE_UNIT}"
 
@@ -129,7 +129,7 @@ def _base(lab: Lab, kernel: Path, userspace: Path) -> RecordOptions | MissingVal
         overlay=system,
         initramfs_files=early,
         append=_QUIET,
-        timeout_wall_s=_PATIENCE_S,
+        timeout_wall_s=_TIMEOUT_WALL_S,
     )
 
 

@@ -30,7 +30,7 @@ def latencies(lab: Lab, boots: Boots) -> dict[tuple[str, str], Latency | Missing
             boot = boots.get(name, LEFT_OUT)
             up = _up(boot) if stage == "system" else 0
             seen = up if isinstance(up, MissingValue) else latency_of(observed(boot, MONITORS[stage], lab.scratch), up)
-            found[stage, letter] = _told(lab, boot, f"{name}: latency, {stage}", seen)
+            found[stage, letter] = _with_gap(lab, boot, f"{name}: latency, {stage}", seen)
     return found
 
 
@@ -41,7 +41,7 @@ def queues(lab: Lab, boots: Boots) -> dict[tuple[str, str], Queue | MissingValue
         for stage in STAGES:
             boot = boots.get(name, LEFT_OUT)
             seen = boot if isinstance(boot, MissingValue) else _queue(lab, boot, stage)
-            found[letter, stage] = _told(lab, boot, f"{name}: queue, {stage}", seen)
+            found[letter, stage] = _with_gap(lab, boot, f"{name}: queue, {stage}", seen)
     return found
 
 
@@ -51,7 +51,7 @@ def done(lab: Lab, boots: Boots) -> dict[str, Done | MissingValue]:
     for letter, name in _letters(arm.MONITORED).items():
         boot = boots.get(name, LEFT_OUT)
         seen = boot if isinstance(boot, MissingValue) else done_of(boot, lab.scratch)
-        found[letter] = _told(lab, boot, f"{name}: when udev was done", seen)
+        found[letter] = _with_gap(lab, boot, f"{name}: when udev was done", seen)
     return found
 
 
@@ -76,7 +76,7 @@ def _up(boot: Boot | MissingValue) -> int | MissingValue:
         return MissingValue(error.message)
 
 
-def _told(lab: Lab, boot: Boot | MissingValue, what: str, seen: Seen | MissingValue) -> Seen | MissingValue:
+def _with_gap(lab: Lab, boot: Boot | MissingValue, what: str, seen: Seen | MissingValue) -> Seen | MissingValue:
     """Name what is not known of a boot; an arm that was not booted is named already."""
     if isinstance(seen, MissingValue) and not isinstance(boot, MissingValue):
         lab.missing.append(MissingArm(what, seen.reason))

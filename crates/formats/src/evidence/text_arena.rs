@@ -1,6 +1,6 @@
 //! Text that is only appended to, in pieces that never move.
 
-use memmap2::{Advice, MmapMut};
+use memmap2::MmapMut;
 
 /// What a piece holds, at first.
 pub(super) const PIECE_BYTES: usize = 64 << 10;
@@ -54,7 +54,8 @@ impl Piece {
         if large && bytes <= LARGE_BYTES {
             if let Ok(map) = MmapMut::map_anon(LARGE_BYTES) {
                 // A system without huge pages has small ones.
-                let _ = map.advise(Advice::HugePage);
+                #[cfg(target_os = "linux")]
+                let _ = map.advise(memmap2::Advice::HugePage);
                 return Self::Mapped { map, used: 0 };
             }
         }

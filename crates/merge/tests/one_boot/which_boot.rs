@@ -6,7 +6,7 @@ use firstlight_formats::evidence::{Clock, Evidence, Mark, Stamp};
 use firstlight_merge::merge;
 
 #[test]
-fn a_record_of_another_boot_is_told_and_left_out() {
+fn a_record_of_another_boot_is_reported_and_left_out() {
     let of = |version: &str| {
         let mut log = kernel(&LINES);
         log.facts = vec![("kernel.version".into(), version.to_owned())];

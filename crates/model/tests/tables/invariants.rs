@@ -310,7 +310,7 @@ fn a_thunk_that_the_kernel_announces_and_the_tree_has_as_a_function_is_found() {
 }
 
 #[test]
-fn an_unknown_thunk_that_was_folded_breaks_nothing_and_is_told() {
+fn an_unknown_thunk_that_was_folded_breaks_nothing_and_is_reported() {
     let recording = sound();
     let function = FunctionId::try_from(number(&recording, "helper")).expect("few functions");
     let thunks = [UnknownThunk { function, transfers: 7 }];

@@ -310,7 +310,7 @@ fn code_without_a_symbol_is_called_through_a_thunk_too() {
 }
 
 #[test]
-fn a_function_entered_in_its_middle_is_told_as_evidence() {
+fn a_function_entered_in_its_middle_is_reported_as_evidence() {
     let mut boot = Boot::new();
     let stacks = boot.enter(A, TASK - 8, 10).inside(B, TASK - 8, 4).inside(A, TASK - 8, 2).end();
     assert_eq!(stacks.elsewhere().get(&(A, B)), Some(&4));

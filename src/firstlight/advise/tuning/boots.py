@@ -24,9 +24,9 @@ from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.options import RecordOptions
 
-_PATIENCE = 4
+_TIMEOUT_FACTOR = 4
 """A boot with remedies may take so many times the virtual time of the baseline before it counts as failed."""
-_LEAST_PATIENCE_S = 20.0
+_LEAST_TIMEOUT_S = 20.0
 _LONGEST = 160
 
 
@@ -88,16 +88,16 @@ class Bench:
         return (
             options
             if self.options.timeout_virtual_s is None
-            else replace(options, timeout_virtual_s=min(self.options.timeout_virtual_s, self._patience()))
+            else replace(options, timeout_virtual_s=min(self.options.timeout_virtual_s, self._timeout_s()))
         )
 
     def expected(self, choice: Choice) -> list[str]:
         """The differences of health that the remedies of a choice state."""
         return [*self.stated, *(pattern for name in choice for pattern in self.remedies[name].expects)]
 
-    def _patience(self) -> float:
+    def _timeout_s(self) -> float:
         total = open(self.baseline).manifest.totals.virtual_ns or 0
-        return max(_LEAST_PATIENCE_S, float(_PATIENCE * -(-total // 10**9)))
+        return max(_LEAST_TIMEOUT_S, float(_TIMEOUT_FACTOR * -(-total // 10**9)))
 
     def _measure(self, choice: Choice) -> Measured:
         try:

@@ -47,7 +47,7 @@ def imported_processes(boot: Boot) -> pl.DataFrame:
         .with_row_index("process")
         .with_columns(pl.col("process").cast(pl.Int64))
     )
-    for key, prefix, type_ in (("command", _COMMAND, pl.String), ("told_parent", _PARENT, pl.Int64)):
+    for key, prefix, type_ in (("command", _COMMAND, pl.String), ("reported_parent", _PARENT, pl.Int64)):
         stated = _stated(boot, prefix).cast({"value": type_}, strict=False).rename({"value": key})
         # Numbers come again: what a list says is of the process that had it last.
         last = pl.col("process") == pl.col("process").max().over("pid")
@@ -55,7 +55,7 @@ def imported_processes(boot: Boot) -> pl.DataFrame:
         rows = rows.with_columns(pl.when(last).then(key).alias(key))
     program = pl.col("command").str.split(" ").list.first()
     rows = rows.with_columns(
-        parent_pid=pl.coalesce("told_parent", "parent_pid"),
+        parent_pid=pl.coalesce("reported_parent", "parent_pid"),
         arguments=pl.coalesce("arguments", "command"),
         image=pl.coalesce("image", pl.when(program.str.starts_with("/")).then(program)),
     )

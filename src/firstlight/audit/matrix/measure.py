@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ from firstlight.lab.kernel.kernel import architecture_of_kernel
 from firstlight.lab.qemu.emulator import find_qemu
 from firstlight.lab.run.record import record
 from firstlight.lab.run.resolve import resolve
+from firstlight.processors import usable_processors
 from firstlight.recipe.options import RecordOptions
 
 _KIND = "audits"
@@ -78,7 +78,7 @@ class Row:
 
 Record = Callable[[RecordOptions, Progress], object]
 """Records a boot at the `output` of the options, as `record` does."""
-_OBSERVING = threading.Semaphore(max(1, len(os.sched_getaffinity(0)) // 2))
+_OBSERVING = threading.Semaphore(max(1, usable_processors() // 2))
 """Boots with the second observer at a time, where other machines record many: one takes more than a processor."""
 
 

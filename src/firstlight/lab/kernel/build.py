@@ -17,6 +17,7 @@ from firstlight.lab.host.process import ended_with_us, interruptible
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.kernel.kconfig import overruled, settings
 from firstlight.lab.kernel.source import has_source, source_digest, unpack_source
+from firstlight.processors import usable_processors
 from firstlight.recipe.isa import DEFAULT
 
 _KIND = "images"
@@ -61,7 +62,7 @@ def build_kernel(progress: Progress, jobs: int | None = None) -> Path:
     """
     check_tools()
     with interruptible():
-        kept = entry(_KIND, _digest(), lambda folder: _build(folder, progress, jobs or len(os.sched_getaffinity(0))))
+        kept = entry(_KIND, _digest(), lambda folder: _build(folder, progress, jobs or usable_processors()))
     kernel = _kernel_in(kept)
     if kernel is None:
         raise LabError(

@@ -86,7 +86,7 @@ def _opened(path: Path) -> Kernel:
     architecture = architecture_of_file(head) or DEFAULT
     try:
         read = READERS[architecture.kernel_format]
-        release = read_vmlinux(path).release if is_vmlinux(head) else read(head, size).release or _told_release(path)
+        release = read_vmlinux(path).release if is_vmlinux(head) else read(head, size).release or _given_release(path)
     except NotBootableError as error:
         raise LabError(f"this is {error}", where=str(path), hint=error.hint) from error
     except (OSError, ValueError) as error:
@@ -97,7 +97,7 @@ def _opened(path: Path) -> Kernel:
     return replace(kernel, config=next((file for file in _config_files(kernel) if file.is_file()), None))
 
 
-def _told_release(path: Path) -> str | None:
+def _given_release(path: Path) -> str | None:
     """The release by the text that the kernel prints first.
 
     An image that is not compressed has it, and no pointer to it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from firstlight.lab.host.progress import Progress
 from firstlight.lab.kernel.build import check_tools, compiler_version, make_and_place, make_command, run_make
 from firstlight.lab.kernel.kconfig import as_lines, options
 from firstlight.lab.kernel.source import source_digest, unpack_source
+from firstlight.processors import usable_processors
 
 _KIND = "kernel-trees"
 _BUILDS = "builds"
@@ -42,7 +42,7 @@ class KernelTree:
         self._source = source
         self.state = source_digest() if source is None or state is None else state
         self._progress = progress
-        self._jobs = jobs or len(os.sched_getaffinity(0))
+        self._jobs = jobs or usable_processors()
         self._folder = cache_dir() / _KIND / digest_of(self.state)
 
     def root(self) -> Path:

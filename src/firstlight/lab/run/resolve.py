@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -77,8 +78,10 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
 
     :param dry_run: boot nothing at all; the symbols of a new kernel are then missing.
     :raises UsageError: for choices that cannot be, such as those that break exactness.
-    :raises LabError: for an input that is missing, damaged or does not fit.
+    :raises LabError: for an input that is missing, damaged or does not fit, and on another system than Linux.
     """
+    if sys.platform != "linux":
+        raise LabError("boots are recorded on Linux only", hint="`firstlight import` reads records on every system")
     progress = progress or SilentProgress()
     architecture = guest_architecture(options)
     check_choices(options, architecture)
