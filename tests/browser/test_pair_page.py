@@ -49,6 +49,26 @@ def test_the_chosen_mark_is_at_the_same_place(show: Show, tmp_path: Path) -> Non
     assert f"aligned at the mark {other.replace('_', ' ')}" in report.section("timeline")
 
 
+def test_an_address_keeps_the_mark_that_aligns(show: Show, tmp_path: Path) -> None:
+    report = show(html=pair(make_bundle(tmp_path), make_bundle(tmp_path, name="b.boot", seed=9)))
+    timeline = TimelineOf(report)
+    choice = report.page.get_by_label("Aligned at the mark")
+    mark = firstlight.open(tmp_path / "a.boot").marks()["mark"][-2]
+    assert choice.input_value() != mark
+    choice.select_option(mark)
+    phase = firstlight.open(tmp_path / "a.boot").phases()["phase"][4]
+    timeline.click(phase, "B Phases")
+    seen = [timeline.ask(what) for what in ("shown", "picked")]
+    report.page.wait_for_timeout(400)
+    assert f"m.align={mark}" in report.page.url
+    report.page.reload()
+    report.page.wait_for_selector("html[data-ready]")
+    assert choice.input_value() == mark
+    assert f"aligned at the mark {mark.replace('_', ' ')}" in report.section("timeline")
+    assert [timeline.ask(what) for what in ("shown", "picked")] == seen
+    report.misdeeds.requests[1:] = []
+
+
 def test_equal_boots_differ_in_nothing(show: Show, tmp_path: Path) -> None:
     report = show(html=pair(make_bundle(tmp_path), make_bundle(tmp_path, name="b.boot")))
     assert "Every bar of A is in B and lasts as long." in report.section("timeline")

@@ -221,6 +221,31 @@ def test_an_address_shows_what_its_sender_saw(show: Show, tmp_path: Path) -> Non
     report.misdeeds.requests.append(report.file.as_uri())
 
 
+def test_the_profile_follows_the_selection_of_an_address(show: Show, tmp_path: Path) -> None:
+    bundle = make_bundle(tmp_path)
+    report = show(bundle)
+    TimelineOf(report).click(firstlight.open(bundle).phases()["phase"].to_list()[3], "Phases")
+    report.page.keyboard.press("m")
+    report.page.wait_for_timeout(400)
+
+    def profile() -> list[str]:
+        notes = [report.page.locator(f"#{section} > .note").first.inner_text() for section in ("flame", "functions")]
+        return [*notes, *report.column("functions", "count")]
+
+    seen = profile()
+    assert "the selection, at the nearest edges" in seen[0]
+    report.page.reload()
+    report.page.wait_for_selector("html[data-ready]")
+    assert profile() == seen
+    # The same by a change of the address alone: the link is opened in a page that shows something else.
+    link = report.page.url
+    report.page.evaluate("location.hash = '#m.unit=time'")
+    report.page.evaluate("link => { location.hash = link.replace(/^[^#]*/, '') }", link)
+    report.page.wait_for_timeout(200)
+    assert profile() == seen
+    report.misdeeds.requests[1:] = []
+
+
 def test_a_damaged_address_harms_nothing(show: Show) -> None:
     report = show()
     report.page.evaluate("location.hash = '#v=1e99~-5&s=x&p=9~9~9&q=%00&c=zz&b=00000000&m.unit=evil'")

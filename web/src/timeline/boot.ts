@@ -9,17 +9,17 @@ import type { More } from "./details";
 import { findingsList } from "./findings";
 import { follow } from "./follow";
 import type { Picked } from "./paint";
-import { timelineSection } from "./section";
+import { type TimelineSection, timelineSection } from "./section";
 
 /** The section, or nothing where a boot has no bar. */
 export function bootTimeline(
   data: FirstData,
   columns: Uint8Array,
   selection: Selection,
-): ReturnType<typeof timelineSection> | null {
+): TimelineSection | null {
   if (data.timeline.tracks.length === 0) return null;
   const timeline = readTimeline(data.timeline, columns);
-  const { element, chart } = timelineSection(timeline, {
+  const made = timelineSection(timeline, {
     name: visible(data.boot.name, 80),
     marks: data.marks,
     log: data.log,
@@ -28,10 +28,12 @@ export function bootTimeline(
     more: (on, picked) => more(data, on, picked),
     lead: "Everything that was recorded, on one axis. Choose a stretch of time, and the sums and the profile below follow.",
   });
+  const { element, chart } = made;
   const found = findingsList(chart, data.findings);
   if (found) element.querySelector(".tl-tools")?.before(found);
   follow(chart, selection);
-  return { element, chart };
+  made.restore();
+  return made;
 }
 
 /** What a bar waited for, with the way there. */

@@ -42,7 +42,7 @@ export function pairSection(sides: [SideData, SideData], align: string | null, c
     );
   };
   const name = visible(`${a.name} and ${b.name}`, 100);
-  const { element, chart } = timelineSection(pair, {
+  const { element, chart, restore } = timelineSection(pair, {
     name,
     marks: sides[0].marks,
     log: sides[0].log,
@@ -117,5 +117,6 @@ export function pairSection(sides: [SideData, SideData], align: string | null, c
   const tools = shared.length > 1 ? el("label", { class: "choice" }, "Aligned at the mark ", marks) : null;
   element.querySelector(".tl-tools")?.before(...[tools, said].filter((part) => part !== null));
   element.append(el("h3", {}, "What differs, largest first"), table.element);
+  restore();
   return element;
 }

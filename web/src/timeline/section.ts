@@ -46,7 +46,14 @@ function tool(text: string, label: string, act: () => void): HTMLElement {
   return button;
 }
 
-export function timelineSection(timeline: Timeline, options: Options): { element: HTMLElement; chart: Chart } {
+export interface TimelineSection {
+  element: HTMLElement;
+  chart: Chart;
+  /** Shows what the address asks for. Called when everything that follows the chart listens to it. */
+  restore: () => void;
+}
+
+export function timelineSection(timeline: Timeline, options: Options): TimelineSection {
   const chart = new Chart(timeline, options.marks, options.log);
   const { view } = chart;
   const search = new SearchBox(chart);
@@ -90,7 +97,7 @@ export function timelineSection(timeline: Timeline, options: Options): { element
     chart.live.textContent = `Gap ${gap + 1} of ${order.length}: ${time(to - from)} without a console line`;
   };
   const details = new Details(chart, (picked) => options.more(chart, picked));
-  const restored = keepState(chart, search, options, timeline);
+  const restored = keepState(chart, search, options);
   const tools = el(
     "div",
     { class: "toolbar tl-tools" },
@@ -138,11 +145,10 @@ export function timelineSection(timeline: Timeline, options: Options): { element
     keys,
   );
   chart.relayout();
-  restored.restore();
   details.draw();
   if (restored.other) status.textContent = "This link was made for other data than those of this page.";
   Object.assign(element, { firstlight: answersOf(chart) });
-  return { element, chart };
+  return { element, chart, restore: restored.restore };
 }
 
 /** What a script may ask the section's element, as `firstlight`: for tests, benches and whoever drives the page. */
@@ -215,8 +221,8 @@ function keepState(
   chart: Chart,
   search: SearchBox,
   options: Options,
-  timeline: Timeline,
 ): { restore: () => void; address: () => string; other: boolean } {
+  const { timeline } = chart;
   const boot = digest(
     `${options.name}\0${timeline.names.join("\0")}\0${timeline.first}\0${timeline.last}\0${timeline.tracks.length}`,
   );
@@ -224,7 +230,7 @@ function keepState(
   const seen = (): Seen => {
     const { view, picked } = chart;
     const folded = [...chart.folded].sort();
-    const track = picked ? timeline.tracks.indexOf(picked.row.track) : -1;
+    const track = picked ? chart.timeline.tracks.indexOf(picked.row.track) : -1;
     return {
       view: view.from === view.first && view.to === view.last ? null : [view.from, view.to],
       selection: chart.selection,
@@ -244,6 +250,8 @@ function keepState(
   };
   const given = readFragment(location.hash);
   const apply = (state: Seen): void => {
+    // First what the page follows: it may show another timeline, and clear what is chosen.
+    options.page.write(state.page);
     if (state.folded) {
       chart.folded.clear();
       for (const key of state.folded) chart.folded.add(key);
@@ -253,12 +261,11 @@ function keepState(
     chart.selection = state.selection;
     chart.instant = state.instant;
     const [track, lane, i] = state.picked ?? [-1, -1, -1];
-    const found = timeline.tracks[track]?.lanes[lane];
+    const found = chart.timeline.tracks[track]?.lanes[lane];
     if (found && i >= 0 && i < found.size) {
       const row = chart.layout.rows.find((each) => each.lane === found);
       chart.picked = row ? { row, i } : null;
     }
-    options.page.write(state.page);
     search.text = state.query;
     if (state.query.includes("at:")) chart.instant = state.instant;
     chart.changed();
