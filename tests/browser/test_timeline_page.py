@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import polars as pl
 import pytest
@@ -473,3 +475,22 @@ def test_the_queue_of_udev_is_a_graph_and_its_workers_are_tracks(show: Show, tmp
     queue = [each for each in shown if each["kind"] == "Queue"]
     assert [each["name"] for each in queue] == ["any number waiting"]
     assert [each["name"] for each in shown if each["kind"] == "Workers"].count("/devices/virtual/block/loop0") == 1
+
+
+def test_a_saved_drawing_has_title_axis_and_legend_and_no_blank_track(show: Show, tmp_path: Path) -> None:
+    report = show(make_imported(tmp_path))
+    timeline = TimelineOf(report)
+    timeline.click("app.service")
+    report.page.keyboard.press("f")
+    report.page.wait_for_timeout(100)
+    with report.page.expect_download() as download:
+        report.page.get_by_role("button", name="Save SVG").click()
+    report.misdeeds.requests[1:] = []
+    root = ElementTree.parse(download.value.path()).getroot()
+    texts = [each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    start, end = (f"{at / 1e9:.6f}" for at in timeline.ask("shown"))
+    assert texts[0].startswith(f"imported.boot: {start} to {end} s")
+    assert len([text for text in texts if re.fullmatch(r"[\d.]+ s", text)]) >= 4
+    assert {"on the critical path", "Console", "Units"} <= set(texts)
+    assert "Asynchronous calls" in timeline.heads()
+    assert "Asynchronous calls" not in texts

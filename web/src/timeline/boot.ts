@@ -12,11 +12,7 @@ import type { Picked } from "./paint";
 import { type TimelineSection, timelineSection } from "./section";
 
 /** The section, or nothing where a boot has no bar. */
-export function bootTimeline(
-  data: FirstData,
-  columns: Uint8Array,
-  selection: Selection,
-): TimelineSection | null {
+export function bootTimeline(data: FirstData, columns: Uint8Array, selection: Selection): TimelineSection | null {
   if (data.timeline.tracks.length === 0) return null;
   const timeline = readTimeline(data.timeline, columns);
   const made = timelineSection(timeline, {

@@ -2,14 +2,14 @@
 import { scaleLinear } from "d3-scale";
 import { el } from "../dom";
 import type { Spot } from "./answers";
-import type { Timeline } from "./data";
+import type { Timeline, Track } from "./data";
 import type { Finding, Found } from "./find";
 import { Heads } from "./heads";
 import { foldedAtFirst, type Head, type Layout, layOut, type Row } from "./layout";
 import { type Hits, type Picked, paint, type Scene } from "./paint";
 import { type Palette, paletteOf } from "./palette";
 import { type Instants, type Marks, OVERVIEW, paintOverview, paintRuler, paintWindow, RULER } from "./strips";
-import { CanvasTarget, FONT, SvgTarget } from "./target";
+import { CanvasTarget, FONT } from "./target";
 import { View } from "./view";
 
 type Listener = () => void;
@@ -44,6 +44,7 @@ export class Chart {
   #image: HTMLCanvasElement | null = null;
   #wanted = false;
   #height = 0;
+  #only: Set<Track> | null = null;
 
   /** `colours` says which colours the looks of bars have; those of the timeline if it is not given. */
   constructor(timeline: Timeline, marks: Marks, log: Instants, colours = paletteOf) {
@@ -126,9 +127,14 @@ export class Chart {
     this.changed();
   }
 
+  /** Whether a track is among those that the reader wants to see. */
+  shows(track: Track): boolean {
+    return !this.#only || this.#only.has(track);
+  }
+
   relayout(): void {
-    const only = this.onlyFound && this.finding ? new Set(this.finding.found.map(({ track }) => track)) : null;
-    this.layout = layOut(this.timeline.tracks, this.folded, (track) => !only || only.has(track));
+    this.#only = this.onlyFound && this.finding ? new Set(this.finding.found.map(({ track }) => track)) : null;
+    this.layout = layOut(this.timeline.tracks, this.folded, (track) => this.shows(track));
     this.#heads.draw(this.layout);
     this.#space.style.height = `${this.layout.height}px`;
     this.#resize(true);
@@ -291,23 +297,5 @@ export class Chart {
     const { timeline, view, palette } = this;
     paintOverview(new CanvasTarget(context, palette), timeline, view.width, view.gutter, palette);
     return image;
-  }
-
-  /** The timeline as it is shown, all tracks, as the text of an SVG file. */
-  svg(title: string): string {
-    const context = this.canvas.getContext("2d");
-    const scene = { ...this.scene(), instant: this.instant };
-    const widths = context ? this.#target(context) : null;
-    const target = new SvgTarget(this.palette, (text) => widths?.widthOf(text) ?? text.length * 6);
-    paint(target, scene, 0, this.layout.height);
-    const { view, palette } = this;
-    target.rect(0, 0, view.gutter, this.layout.height, palette.sheet);
-    const letters = Math.floor((view.gutter - 24) / 6.2);
-    for (const head of this.layout.heads) {
-      const text = head.label.length > letters ? `${head.label.slice(0, letters - 1)}…` : head.label;
-      target.text(4 + 8 * head.level, head.y + 14, text, palette.ink);
-    }
-    for (const tick of scene.ticks) target.rect(view.x(tick), 0, 1, 5, palette.soft);
-    return target.file(view.width, Math.ceil(this.layout.height), title);
   }
 }

@@ -1,6 +1,7 @@
 /** Copies of what is shown: a link, a picture, an SVG file, a text. Where the clipboard is not allowed, a file. */
 import { el } from "../dom";
 import type { Chart } from "./chart";
+import { drawing } from "./drawing";
 import { asText } from "./shown";
 
 function save(name: string, content: Blob): void {
@@ -76,7 +77,7 @@ export function copyTools(chart: Chart, name: string, address: () => string, sta
       }
     }),
     tool("Save SVG", async () => {
-      save(`${file}-timeline.svg`, new Blob([chart.svg(name)], { type: "image/svg+xml" }));
+      save(`${file}-timeline.svg`, new Blob([drawing(chart, name)], { type: "image/svg+xml" }));
       return `Saved as ${file}-timeline.svg.`;
     }),
     tool("Copy text", () => copyText(asText(chart, name), `${file}-timeline.md`)),

@@ -10,6 +10,7 @@ import { Details, describe, type More } from "./details";
 import { digest, readFragment, type Seen, writeFragment } from "./fragment";
 import { keyList, listenKeys } from "./keys";
 import type { Lane } from "./lane";
+import { legend } from "./legend";
 import type { Picked } from "./paint";
 import { listen } from "./pointer";
 import { SearchBox } from "./search_box";
@@ -193,27 +194,6 @@ function leftOut(timeline: Timeline): HTMLElement | null {
   const sum = timeline.tracks.reduce((total, track) => total + track.left_out_ns, 0);
   const text = `${exact(count)} of the shortest bars, ${time(sum)} together, are not in this page; the bundle has all.`;
   return el("p", { class: "note" }, text);
-}
-
-function legend(timeline: Timeline): HTMLElement {
-  const lanes = timeline.tracks.flatMap((track) => track.lanes);
-  const looks = lanes.reduce((all, lane) => all | lane.looks, 0);
-  const has = (look: number): boolean => ((looks >> look) & 1) === 1;
-  const unsure = timeline.tracks.some((track) => (track.unsure ?? []).length > 0);
-  const texts: [boolean, string, string][] = [
-    [lanes.some((lane) => lane.critical), "critical", "on the critical path"],
-    [has(12), "running", "had the processor"],
-    [has(8), "life", "existed"],
-    [has(11), "waiting", "waiting or idle"],
-    [has(10), "deferred", "deferred or held back"],
-    [has(13), "call", "system call"],
-    [has(9), "work", "at work"],
-    [unsure, "unsure", "no record shows when one phase ended and the next began"],
-  ];
-  const items = texts
-    .filter(([shown]) => shown)
-    .map(([, key, text]) => el("li", {}, el("span", { class: `tl-sample of-${key}` }), text));
-  return el("ul", { class: "legend", "aria-label": "Colours of the timeline" }, ...items);
 }
 
 /** Keeps the state in the address: read before the first drawing, written shortly after each change. */

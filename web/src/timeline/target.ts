@@ -104,13 +104,18 @@ function escaped(text: string): string {
 }
 
 export class SvgTarget implements Target {
-  readonly #parts: string[] = [];
+  readonly #parts: string[] = ["<g>"];
   readonly #palette: Palette;
   readonly #width: (text: string) => number;
 
   constructor(palette: Palette, width: (text: string) => number) {
     this.#palette = palette;
     this.#width = width;
+  }
+
+  /** What is drawn from here on has its top at this height. */
+  moveTo(y: number): void {
+    this.#parts.push(`</g><g transform="translate(0,${y})">`);
   }
 
   bar(x: number, y: number, width: number, height: number, look: number, strength: number): void {
@@ -159,7 +164,7 @@ export class SvgTarget implements Target {
     return (
       `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
       `role="img" font-family="system-ui, sans-serif" font-size="11"><title>${escaped(title)}</title>` +
-      `<defs>${patterns}${unsure}</defs>${this.#parts.join("")}</svg>\n`
+      `<defs>${patterns}${unsure}</defs>${this.#parts.join("")}</g></svg>\n`
     );
   }
 }
