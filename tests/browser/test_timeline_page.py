@@ -71,6 +71,44 @@ def test_the_runs_of_processes_equal_the_bundle_and_their_sums(show: Show, tmp_p
         assert sum(each["time"] for each in sums if each["kind"] == "Processor time") == inside.sum().item()
 
 
+def test_system_calls_that_never_returned_last_until_their_process_ends(show: Show, tmp_path: Path) -> None:
+    bundle = make_processes(tmp_path)
+    boot = firstlight.open(bundle)
+    calls = boot.table("system_calls")
+    open_too = pl.col("name").is_in(["futex", "read"])
+    write_table(bundle, "system_calls", calls.with_columns(end_ns=pl.when(open_too).then(None).otherwise("end_ns")))
+    boot = firstlight.open(bundle)
+    owners = boot.threads().select("thread", "process", last_ns="end_ns")
+    ends = boot.processes().select("process", process_end_ns="end_ns")
+    never = boot.table("system_calls").filter(pl.col("end_ns").is_null()).join(owners, on="thread")
+    timeline = TimelineOf(show(bundle))
+    names = never["name"].to_list()
+    assert {"exit_group", "futex", "read"} <= set(names)
+    for row in never.join(ends, on="process", how="left").iter_rows(named=True):
+        end = row["process_end_ns"] or boot.manifest.totals.virtual_ns
+        end = row["last_ns"] if row["name"] == "exit_group" else end
+        found = timeline.ask("ranAt", row["start_ns"])
+        assert ["Processes", "System calls", row["name"], row["start_ns"], end] in found
+    search = timeline.report.page.get_by_label("Search the timeline")
+    search.fill("is:open futex")
+    timeline.report.page.wait_for_timeout(300)
+    assert "Nothing matches" not in timeline.report.section("timeline")
+
+
+def test_sums_of_processes_are_those_of_python_under_one_name(show: Show, tmp_path: Path) -> None:
+    bundle = make_processes(tmp_path)
+    boot = firstlight.open(bundle)
+    timeline = TimelineOf(show(bundle))
+    shown = timeline.ask("sums", *timeline.ask("shown"))
+    ran = {each["name"]: each["time"] for each in shown if each["kind"] == "Processor time"}
+    owners = boot.threads().select("thread", "process")
+    runs = boot.runs().join(owners, on="thread").join(boot.processes().select("process", "name", "pid"), on="process")
+    took = runs.group_by("name", "pid").agg((pl.col("end_ns") - pl.col("start_ns")).sum().alias("ns"))
+    assert ran == {f"{name} · {pid}": ns for name, pid, ns in took.iter_rows()}
+    first = [each["kind"] for each in shown][: len(ran) + 1]
+    assert set(first) == {"Processor time", "Idle"}
+
+
 def test_a_selection_of_phases_recomputes_the_profile_as_python_does(show: Show, tmp_path: Path) -> None:
     bundle = make_bundle(tmp_path)
     boot = firstlight.open(bundle)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearestEdge, ranAt, sums } from "../src/timeline/answers";
+import { calledIn, nearestEdge, ranAt, sums } from "../src/timeline/answers";
 import { readTimeline, type Timeline, type TrackDescription } from "../src/timeline/data";
 import { unsureText } from "../src/timeline/details";
 import { find, readQuery, readTime } from "../src/timeline/find";
@@ -175,6 +175,57 @@ describe("answers", () => {
       expect(sums(timeline, a, b).reduce((total, { time }) => total + time, 0)).toBeCloseTo(sum, 4);
       expect(lanes.reduce((total, lane) => total + lane.covered(a, b), 0)).toBeCloseTo(sum, 4);
     }
+  });
+
+  it("names what had the processor first, its system calls by it, and units that are merely active last, in one row", () => {
+    const names = ["a.slice", "b.slice", "c.service", "epoll_wait", "setup", "systemd"];
+    const lane = (name: number, look: number, from = 0, to = 100): Lane =>
+      new Lane(Float64Array.of(from), Float64Array.of(to), Uint32Array.of(name), Uint8Array.of(look));
+    const empty = new Lane(new Float64Array(0), new Float64Array(0), new Uint32Array(0), new Uint8Array(0));
+    const active = [lane(0, 8), lane(1, 8), lane(2, 8, 40)];
+    const timeline: Timeline = {
+      first: 0,
+      last: 100,
+      names,
+      tracks: [
+        track({ group: "Services", label: "Active units", lanes: active }),
+        track({ label: "Phases", role: "phases", lanes: [lane(4, 0)] }),
+        track({ label: "systemd (init) · 1", role: "process", lanes: [empty, lane(5, 12, 50, 60)] }),
+        track({ label: "system calls", role: "calls", parent: 2, lanes: [lane(3, 13, 60)] }),
+      ],
+    };
+    expect(sums(timeline, 20, 80).map(({ name, time, bars }) => [name, time, bars])).toEqual([
+      ["systemd · 1", 10, 1],
+      ["setup", 60, 1],
+      ["systemd · 1: epoll_wait", 20, 1],
+      ["c.service", 40, 1],
+      ["2 active throughout", 60, 2],
+    ]);
+    expect(ranAt(timeline, 55).map((spot) => calledIn(timeline, spot))).toEqual([
+      "systemd · 1",
+      "setup",
+      "a.slice",
+      "b.slice",
+      "c.service",
+    ]);
+  });
+
+  it("counts the processes of two boots apart, and a load by its height", () => {
+    const bar = new Lane(Float64Array.of(0), Float64Array.of(100), Uint32Array.of(0), Uint8Array.of(12));
+    const graph = bar.shifted(0);
+    graph.share = Float32Array.of(0.25);
+    const process = { label: "kworker · 9", role: "process", lanes: [bar, bar] };
+    const tracks = [
+      track({ ...process, label: "A kworker · 9", side: "a" }),
+      track({ ...process, label: "B kworker · 12", side: "b" }),
+      track({ label: "Processors busy, sampled", role: "load", lanes: [graph] }),
+    ];
+    const found = sums({ first: 0, last: 100, names: ["kworker"], tracks }, 0, 100);
+    expect(found.map(({ kind, name, time }) => [kind, name, time])).toEqual([
+      ["A Processor time", "kworker · 9", 100],
+      ["B Processor time", "kworker · 12", 100],
+      ["Processors busy, sampled", "busy", 25],
+    ]);
   });
 
   it("finds the nearest edge, and none beyond the distance", () => {

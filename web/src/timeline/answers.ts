@@ -1,6 +1,6 @@
 /** What ran at an instant, and the sums of an interval. */
 import { counted, type Timeline, type Track } from "./data";
-import type { Lane } from "./lane";
+import { type Lane, LOOK } from "./lane";
 
 /** A bar of a track. */
 export interface Spot {
@@ -18,7 +18,38 @@ export function ranAt(timeline: Timeline, time: number): Spot[] {
       if (i >= 0) found.push({ track, lane, i });
     }
   }
-  return found;
+  return found.sort((a, b) => rank(a.track) - rank(b.track));
+}
+
+/** In which order answers stand: what had the processor first, what is merely active last. */
+function rank(track: Track): number {
+  const label = track.side ? track.label.slice(2) : track.label;
+  if (track.role === "process" || label === "Idle") return 0;
+  if (track.role === "phases") return 1;
+  if (track.role === "path") return 2;
+  if (label === "Initcalls") return 3;
+  if (track.role === "calls") return 4;
+  return isLife(track) ? 6 : 5;
+}
+
+/** Whether the bars of a track say that something was there, and not that it did anything. */
+function isLife(track: Track): boolean {
+  return track.lanes.some((lane) => lane.size > 0 && lane.lookOf(0) === LOOK.life) && track.role !== "process";
+}
+
+/** What a bar is called in an answer: a run by its process with its number, a system call by its process, too. */
+export function calledIn(timeline: Timeline, { track, lane, i }: Spot): string {
+  const name = timeline.names[lane.named(i)] ?? "";
+  if (track.role === "process") return numbered(track, name);
+  const parent = track.role === "calls" ? timeline.tracks[track.parent] : undefined;
+  if (!parent) return name;
+  const runs = parent.lanes[1];
+  const process = runs && runs.size > 0 ? (timeline.names[runs.named(0)] ?? "") : null;
+  return `${process === null ? parent.label : numbered(parent, process)}: ${name}`;
+}
+
+function numbered(track: Track, name: string): string {
+  return name + (/ · \d+$/.exec(track.label)?.[0] ?? "");
 }
 
 export interface Sum {
@@ -31,35 +62,48 @@ export interface Sum {
   longest: number;
 }
 
+/** Units that are active from the beginning of an interval to its end are one row. */
+const THROUGHOUT = "active throughout";
+
 /** What kind of thing a track has: its label, or what its role says where the label names one thing of many. */
 export function kindOf(track: Track): string {
-  if (track.role === "process") return "Processor time";
-  return track.role === "calls" ? "System calls" : track.label;
+  const side = track.side ? `${track.side.toUpperCase()} ` : "";
+  if (track.role === "process") return `${side}Processor time`;
+  return track.role === "calls" ? `${side}System calls` : track.label;
 }
 
-/** The bars of an interval, added up by their track and name, the longest first. */
+/** The bars of an interval, added up by their track and name: by kind in the order of answers, the longest first. */
 export function sums(timeline: Timeline, from: number, to: number): Sum[] {
-  const found = new Map<string, Sum>();
+  const found = new Map<string, Sum & { rank: number }>();
   for (const track of timeline.tracks) {
     const kind = kindOf(track);
+    const life = isLife(track);
     for (const lane of counted(track)) {
       for (let i = lane.after(from); i < lane.size && lane.from(i) < to; i++) {
-        // The bars of a queue differ by how many wait: together they are the time in which any waits.
-        const name = track.role === "queue" ? "any number waiting" : (timeline.names[lane.named(i)] ?? "");
+        const throughout = life && lane.from(i) <= from && lane.to(i) >= to;
+        const name = throughout ? THROUGHOUT : sumName(timeline, { track, lane, i });
         const key = `${track.group}\0${kind}\0${name}`;
         let sum = found.get(key);
         if (!sum) {
-          sum = { group: track.group, kind, name, time: 0, bars: 0, longest: 0 };
+          sum = { group: track.group, kind, name, time: 0, bars: 0, longest: 0, rank: rank(track) + +throughout };
           found.set(key, sum);
         }
-        const part = Math.min(to, lane.to(i)) - Math.max(from, lane.from(i));
-        sum.time += part;
+        let part = Math.min(to, lane.to(i)) - Math.max(from, lane.from(i));
+        if (track.role === "load") part *= lane.share?.[i] ?? 1;
+        sum.time = throughout ? part : sum.time + part;
         sum.bars++;
         sum.longest = Math.max(sum.longest, part);
       }
     }
   }
-  return [...found.values()].sort((a, b) => b.time - a.time);
+  for (const sum of found.values()) if (sum.name === THROUGHOUT) sum.name = `${sum.bars} ${THROUGHOUT}`;
+  return [...found.values()].sort((a, b) => a.rank - b.rank || b.time - a.time).map(({ rank: _, ...sum }) => sum);
+}
+
+/** What a bar is added to; the bars of a graph differ by their height and are one sum. */
+function sumName(timeline: Timeline, spot: Spot): string {
+  if (spot.track.role === "queue") return "any number waiting";
+  return spot.track.role === "load" ? "busy" : calledIn(timeline, spot);
 }
 
 /** The edges of bars that are nearest to an instant: where an interval may begin or end. */

@@ -12,7 +12,7 @@ export interface TrackDescription {
   beside: boolean;
   left_out: number;
   left_out_ns: number;
-  /** Of a queue, what each bar of its lane counts. */
+  /** Of a queue, what each bar of its lane counts; of a load, its percentage. */
   heights: number[];
   /** Of phases, pairs of instants between which a bar begins and the one before it ends. */
   unsure: [number, number][];
@@ -74,7 +74,7 @@ export function readTimeline(described: TimelineDescription, bytes: Uint8Array):
     names: described.names,
     tracks: described.tracks.map(({ heights, ...track }) => {
       const lanes = track.lanes.map(lane);
-      const most = heights.reduce((high, count) => Math.max(high, count), 1);
+      const most = track.role === "load" ? 100 : heights.reduce((high, count) => Math.max(high, count), 1);
       if (heights.length > 0 && lanes[0]) lanes[0].share = Float32Array.from(heights, (count) => count / most);
       return { ...track, lanes };
     }),
@@ -84,6 +84,11 @@ export function readTimeline(described: TimelineDescription, bytes: Uint8Array):
 /** Whether a track shows bars of another track once more: by level, by thread. */
 export function isCopy(track: Track): boolean {
   return track.parent >= 0 && track.role !== "calls";
+}
+
+/** Whether a track is a graph: the height of a bar counts. */
+export function isGraph(track: Track): boolean {
+  return track.role === "queue" || track.role === "load";
 }
 
 /** The lanes that a search looks at: those that count, and what waits in a queue, device by device. */

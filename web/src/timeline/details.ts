@@ -4,7 +4,7 @@ import { el } from "../dom";
 import { exact, share, stamp, time } from "../format";
 import { DataTable } from "../table";
 import { consoleLine, visible } from "../text";
-import { kindOf, ranAt, type Spot, type Sum, sums } from "./answers";
+import { calledIn, kindOf, ranAt, type Spot, type Sum, sums } from "./answers";
 import type { Chart } from "./chart";
 import type { Picked } from "./paint";
 
@@ -191,9 +191,9 @@ export class Details {
         {
           id: "name",
           title: "Name",
-          value: (spot) => nameOf(chart, spot),
+          value: (spot) => visible(calledIn(chart.timeline, spot), 200),
           cell: (spot) => {
-            const link = button(nameOf(chart, spot), () => chart.pick(spot, true));
+            const link = button(visible(calledIn(chart.timeline, spot), 200), () => chart.pick(spot, true));
             link.className = "link";
             return link;
           },

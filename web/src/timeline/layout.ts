@@ -1,5 +1,5 @@
 /** Where each track stands: rows of lanes below the heads of groups, as far as they are unfolded. */
-import type { Track } from "./data";
+import { isGraph, type Track } from "./data";
 import type { Lane } from "./lane";
 
 export const ROW = 18;
@@ -93,7 +93,7 @@ export function layOut(tracks: Track[], folded: Set<string>, shown: (track: Trac
       const foldable = detailed || track.lanes.length > 12;
       const openTrack = !folded.has(`t:${index}`);
       const single = !openTrack && !detailed && track.lanes.length > 1;
-      const row = track.role === "queue" ? TALL : ROW;
+      const row = isGraph(track) ? TALL : ROW;
       const height = track.role === "process" || single ? ROW : Math.max(1, track.lanes.length) * row;
       heads.push({
         key: `t:${index}`,

@@ -14,10 +14,13 @@ export function meanings(timeline: Timeline): Meaning[] {
   const lanes = timeline.tracks.flatMap((track) => track.lanes);
   const looks = lanes.reduce((all, lane) => all | lane.looks, 0);
   const has = (look: number): boolean => ((looks >> look) & 1) === 1;
+  const path = timeline.tracks.filter((track) => track.role === "path").flatMap((track) => track.lanes);
+  const other = path.some((lane) => ((lane.looks >> LOOK.other) & 1) === 1);
   const unsure = timeline.tracks.some((track) => (track.unsure ?? []).length > 0);
   const all: [boolean, Meaning["sign"], string][] = [
     [lanes.some((lane) => lane.critical), "critical", "on the critical path"],
     [has(LOOK.running), "running", "had the processor"],
+    [other, "other", "on the path; the record does not show what had the processor"],
     [has(LOOK.life), "life", "existed"],
     [has(LOOK.waiting), "waiting", "waiting or idle"],
     [has(LOOK.deferred), "deferred", "deferred or held back"],

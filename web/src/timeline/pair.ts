@@ -1,5 +1,5 @@
 /** Two timelines as one: each track of A above that of B, aligned at a mark, with the change of every bar. */
-import type { Timeline, Track } from "./data";
+import { isGraph, type Timeline, type Track } from "./data";
 import type { Lane } from "./lane";
 
 export interface Side {
@@ -36,7 +36,7 @@ function plain(track: Track): string {
 
 /** Whether the bars of a track have partners in another boot; runs of processes and counts of a queue have none. */
 function hasPartners(track: Track): boolean {
-  return track.role !== "process" && track.role !== "queue";
+  return track.role !== "process" && !isGraph(track);
 }
 
 /** The tracks that a pair shows: no details of other tracks. */

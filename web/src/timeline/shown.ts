@@ -2,7 +2,7 @@
 import { el } from "../dom";
 import { exact, share, stamp, time } from "../format";
 import { visible } from "../text";
-import { sums } from "./answers";
+import { type Sum, sums } from "./answers";
 import type { Chart } from "./chart";
 import { nameOf } from "./details";
 
@@ -65,6 +65,9 @@ export function shownTable(chart: Chart): HTMLElement {
   return details;
 }
 
+/** Of each kind so many rows are in a text. */
+const OF_A_KIND = 8;
+
 function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
@@ -73,12 +76,22 @@ function cell(text: string): string {
 export function asText(chart: Chart, boot: string): string {
   const { selection, view } = chart;
   const [from, to] = selection ?? [view.from, view.to];
-  const rows = sums(chart.timeline, from, to)
-    .slice(0, 30)
-    .map((sum) => {
-      const what = `${cell(sum.group)} › ${cell(visible(sum.kind, 60))} | ${cell(visible(sum.name, 100))}`;
-      return `| ${what} | ${time(sum.time)} | ${share(sum.time, to - from)} | ${exact(sum.bars)} |`;
-    });
+  const kinds = new Map<string, Sum[]>();
+  for (const sum of sums(chart.timeline, from, to)) {
+    const kind = `${cell(sum.group)} › ${cell(visible(sum.kind, 60))}`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), sum]);
+  }
+  const rows = [...kinds].flatMap(([kind, all]) => {
+    const lines = all
+      .slice(0, OF_A_KIND)
+      .map((sum) => [cell(visible(sum.name, 100)), time(sum.time), share(sum.time, to - from), exact(sum.bars)]);
+    const rest = all.slice(OF_A_KIND);
+    if (rest.length > 0) {
+      const left = rest.reduce((total, sum) => total + sum.bars, 0);
+      lines.push([`${exact(rest.length)} more`, "", "", exact(left)]);
+    }
+    return lines.map((line) => `| ${kind} | ${line.join(" | ")} |`);
+  });
   return [
     `${boot}: ${stamp(from)} to ${stamp(to)} s (${time(to - from)})`,
     "",

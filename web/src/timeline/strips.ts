@@ -1,7 +1,7 @@
 /** What stands above the tracks: the overview of the whole boot, the ruler, and the console. */
 import { time, words } from "../format";
 import { consoleLine } from "../text";
-import { counted, type Timeline } from "./data";
+import { counted, isGraph, type Timeline } from "./data";
 import { LOOK } from "./lane";
 import type { Palette } from "./palette";
 import type { Target } from "./target";
@@ -112,7 +112,7 @@ export function busyness(timeline: Timeline, view: View): Float64Array {
   const busy = new Float64Array(Math.ceil(view.room));
   const { from: first, pixel } = view;
   for (const track of timeline.tracks) {
-    if (track.role === "phases" || track.role === "path" || track.role === "queue") continue;
+    if (track.role === "phases" || track.role === "path" || isGraph(track)) continue;
     for (const lane of counted(track)) {
       if (lane.size > 0 && lane.lookOf(0) === LOOK.life) continue;
       const { start, end, size } = lane;

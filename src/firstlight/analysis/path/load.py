@@ -87,6 +87,12 @@ class SampledLoad:
             .select(*LOAD)
         )
 
+    @property
+    def samples(self) -> list[tuple[int, int, int, int]]:
+        """Of each interval between two samples: start, end, and `cpu_ns` and `disk_ns` in it."""
+        times = [time for time, _, _ in self._samples]
+        return [(low, high, *self.between(low, high)[:2]) for low, high in pairwise(times)]
+
     def between(self, start: int, end: int) -> tuple[int, int, int]:
         """Nanoseconds of processor, disk and idleness between two instants; what was not sampled counts as none."""
         cpu = disk = idle = 0

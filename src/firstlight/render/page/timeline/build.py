@@ -16,7 +16,7 @@ from firstlight.render.page.timeline.columns import encoded
 from firstlight.render.page.timeline.lanes import Track
 from firstlight.render.page.timeline.spans import phases_track, span_tracks
 from firstlight.render.page.timeline.udev import WORKERS, udev_tracks
-from firstlight.render.page.timeline.work import idle_track, path_track, process_tracks
+from firstlight.render.page.timeline.work import idle_track, load_tracks, path_track, process_tracks
 from firstlight.schema.spans import SpanKind
 
 #: A page has about this many spans; of more, the shortest are left out, and counted on their tracks.
@@ -90,7 +90,8 @@ def timeline_tracks(boot: Boot, path: CriticalPath, most: int = MOST_SPANS) -> t
 def _tracks(boot: Boot, path: CriticalPath, whole: Window, least: int) -> Iterator[Track]:
     if not boot.phases().is_empty():
         yield phases_track(boot, whole)
-    yield from filter(None, (path_track(path), idle_track(boot)))
+    yield from filter(None, (path_track(boot, path), idle_track(boot)))
+    yield from load_tracks(boot)
     processes = list(process_tracks(boot, whole, least))
     without = {SpanKind.PHASE} | ({SpanKind.PROCESS} if processes else set())
     queue = list(udev_tracks(boot, whole, least))

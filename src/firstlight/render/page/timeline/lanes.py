@@ -54,7 +54,7 @@ class Track:
     label: str
     lanes: list[list[Bar]]
     role: str = ""
-    """What the page draws in its own way: `path`, `process`, `runs`, `queue`, `waits`."""
+    """What the page draws in its own way: `path`, `process`, `calls`, `queue`, `load`, `waits`."""
     parent: str | None = None
     """The label of the track that this one details. Its bars are not counted again."""
     note: str = ""
@@ -65,7 +65,7 @@ class Track:
     beside: bool = False
     """Whether the lanes have space for labels beside short bars."""
     heights: list[int] = field(default_factory=list)
-    """Of a queue, what each bar of its lane counts: the highest fills the lane."""
+    """Of a queue, what each bar of its lane counts: the highest fills the lane. Of a load, the percentage: 100 does."""
     unsure: list[tuple[int, int]] = field(default_factory=list)
     """Instants between which a bar begins and the one before it ends, where records do not show when."""
     key: int | None = field(default=None, compare=False)

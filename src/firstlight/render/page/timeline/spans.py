@@ -49,7 +49,7 @@ _KINDS = {
     SpanKind.UEVENT: _Kind("udev", "Uevents", Look.WORK),
     SpanKind.UEVENT_QUEUED: _Kind("udev", "Queued", Look.WAITING),
     SpanKind.UEVENT_BLOCKED: _Kind("udev", "Held back", Look.DEFERRED),
-    SpanKind.UEVENT_SERVICE: _Kind("udev", "In a worker", Look.RUNNING),
+    SpanKind.UEVENT_SERVICE: _Kind("udev", "In a worker", Look.WORK),
     SpanKind.CONSOLE: _Kind("Boot", "Console at work", Look.OTHER),
     SpanKind.PROCESS: _Kind("Processes", "Process records", Look.LIFE),
 }

@@ -58,7 +58,7 @@ def udev_tracks(boot: Boot, whole: Window, least: int = 0) -> Iterator[Track]:
             note=f"{len(bars):,} of {events.height:,} events",
         )
     yield from _workers(
-        (str(worker if pid is None else pid), Bar(start, end, name, Look.RUNNING))
+        (str(worker if pid is None else pid), Bar(start, end, name, Look.WORK))
         for worker, pid, start, end, name in named.select("worker", "pid", "start_ns", "end_ns", "device").iter_rows()
     )
 
@@ -92,9 +92,9 @@ def _recorded_workers(events: pl.DataFrame, whole: Window, least: int) -> Iterat
     tracks = _workers(
         (
             str(worker),
-            Bar(start, max(start, whole.last_ns), device, Look.RUNNING | Sign.OPEN)
+            Bar(start, max(start, whole.last_ns), device, Look.WORK | Sign.OPEN)
             if took is None
-            else Bar(start, start + max(0, took), device, Look.RUNNING),
+            else Bar(start, start + max(0, took), device, Look.WORK),
         )
         for worker, device, start, took in rows.select("worker", "device", "service_start_ns", "service_ns").iter_rows()
     )

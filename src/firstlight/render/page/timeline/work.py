@@ -8,21 +8,35 @@ from collections.abc import Iterator
 import polars as pl
 
 from firstlight.analysis.path.critical import CriticalPath
+from firstlight.analysis.path.load import SampledLoad
 from firstlight.analysis.processes.identity import process_names_of
+from firstlight.analysis.processes.imported_calls import imported_calls
 from firstlight.analysis.processes.processes import processes
 from firstlight.analysis.window import Window
 from firstlight.bundle.boot import Boot
 from firstlight.quantities import time_text
 from firstlight.render.page.timeline.lanes import Bar, Look, Sign, Track, packed
 
+#: System calls that end their thread.
+_EXITS = ("exit", "exit_group")
 _WAITS = ("waiting", "idle", "silence", "behind")
 
 
-def path_track(path: CriticalPath) -> Track | None:
+def path_track(boot: Boot, path: CriticalPath) -> Track | None:
     """The critical path: one bar for each of its parts."""
+    recorded, exact = not boot.runs().is_empty(), boot.manifest.mode == "exact"
+
+    def look(kind: str, track: str | None) -> Look:
+        if kind in _WAITS:
+            return Look.WAITING
+        # Without runs no record shows what had the processor.
+        ran = recorded and (exact or kind == "running" or (track or "").startswith("task "))
+        return Look.RUNNING if ran else Look.OTHER
+
+    columns = ("start_ns", "end_ns", "name", "kind", "track")
     bars = [
-        Bar(start, end, name, (Look.WAITING if kind in _WAITS else Look.RUNNING) | Sign.CRITICAL)
-        for start, end, name, kind in path.rows.select("start_ns", "end_ns", "name", "kind").iter_rows()
+        Bar(start, end, name, look(kind, track) | Sign.CRITICAL)
+        for start, end, name, kind, track in path.rows.select(columns).iter_rows()
         if end > start
     ]
     return Track("Boot", "Critical path", packed(bars), role="path") if bars else None
@@ -37,6 +51,25 @@ def idle_track(boot: Boot) -> Track | None:
             bars.append(Bar(time - (value - before), time, "idle", Look.WAITING))
         before = value
     return Track("Boot", "Idle", packed(bars)) if bars else None
+
+
+def load_tracks(boot: Boot) -> Iterator[Track]:
+    """How busy processors and disks were, from samples: a bar for each interval, as high as its share.
+
+    >>> import firstlight
+    >>> list(load_tracks(firstlight.open(bundle)))
+    []
+    """
+    samples = SampledLoad(boot).samples
+    for label, place in (("Processors busy, sampled", 2), ("Waits for disks, sampled", 3)):
+        busy = [(row[0], row[1], row[place]) for row in samples if row[place] > 0]
+        if busy:
+            heights = [max(1, round(100 * ns / (end - start))) for start, end, ns in busy]
+            bars = [
+                Bar(start, end, f"{height} %", Look.WORK) for (start, end, _), height in zip(busy, heights, strict=True)
+            ]
+            note = time_text(sum(ns for *_, ns in busy))
+            yield Track("Boot", label, [bars], role="load", note=note, heights=heights)
 
 
 def process_tracks(boot: Boot, whole: Window, least: int) -> Iterator[Track]:
@@ -56,22 +89,36 @@ def process_tracks(boot: Boot, whole: Window, least: int) -> Iterator[Track]:
     if "process" in threads.columns:
         for thread, process, name in threads.select("thread", "process", "name").iter_rows():
             owners[process].append((thread, name or f"thread {thread}"))
-    names, calls = process_names_of(boot), _system_calls(boot, least)
-    for process, pid, cpu, start, end in rows.select("process", "pid", "cpu_ns", "start_ns", "end_ns").iter_rows():
-        text = names[process].text
+    names, calls = process_names_of(boot), _system_calls(boot, whole, least)
+    columns = ("process", "pid", "name", "cpu_ns", "start_ns", "end_ns")
+    for process, pid, called, cpu, start, end in rows.select(columns).iter_rows():
+        text = _label(called, names[process].text)
         label = f"{text} · {pid}" if pid is not None else f"{text} · {process}"
         own = owners.get(process, [])
         life = [] if start is None else [_life(start, end, text, whole)]
-        ran = sorted(bar for thread, _ in own for bar in runs.get(thread, []))
+        # One process has one name, whatever its threads were called before.
+        ran = sorted(bar._replace(name=called or text) for thread, _ in own for bar in runs.get(thread, []))
         note = "" if cpu is None else time_text(cpu)
         yield Track("Processes", label, [life, ran], role="process", note=note, key=process)
         if sum(thread in runs for thread, _ in own) > 1:
             for thread, name in own:
                 if thread in runs:
                     yield Track("Processes", f"thread {name}", [runs[thread]], parent=label)
-        made = [bar for thread, _ in own for bar in calls.get(thread, [])]
-        if made:
+        if made := calls.get(process):
             yield Track("Processes", "system calls", packed(made), parent=label, role="calls")
+
+
+def _label(name: str | None, text: str) -> str:
+    """What a process is called, with its command line.
+
+    >>> _label("systemd", "init splash"), _label("systemd-cryptse", "systemd-cryptsetup-generator /run")
+    ('systemd (init splash)', 'systemd-cryptsetup-generator /run')
+    >>> _label("kworker/0:1", "[kworker/0] (2)")
+    '[kworker/0:1]'
+    """
+    if not name or text.startswith((name, f"[{name}]")):
+        return text
+    return f"[{name}]" if text.startswith("[") else f"{name} ({text})"
 
 
 def _life(start: int, end: int | None, name: str, whole: Window) -> Bar:
@@ -108,10 +155,25 @@ def _runs(boot: Boot, least: int) -> dict[int, list[Bar]]:
     return found
 
 
-def _system_calls(boot: Boot, least: int) -> dict[int, list[Bar]]:
-    found: dict[int, list[Bar]] = defaultdict(list)
+def _system_calls(boot: Boot, whole: Window, least: int) -> dict[int, list[Bar]]:
+    """The system calls of each process, those that did not return until its end or that of the boot."""
     rows = boot.table("system_calls")
-    rows = rows.filter(pl.col("end_ns").is_not_null() & (pl.col("end_ns") - pl.col("start_ns") >= least))
-    for thread, name, start, end in rows.select("thread", "name", "start_ns", "end_ns").iter_rows():
-        found[thread].append(Bar(start, end, name, Look.SYSTEM_CALL))
+    if rows.is_empty():
+        rows = imported_calls(boot).drop_nulls(["process", "start_ns"]).with_columns(last_ns=pl.lit(None, pl.Int64))
+    else:
+        threads = boot.threads().select("thread", "process", last_ns="end_ns")
+        rows = rows.join(threads, on="thread", how="left").drop_nulls("process")
+    ends = processes(boot).select("process", process_end_ns="end_ns")
+    last = pl.coalesce(
+        pl.when(pl.col("name").is_in(_EXITS)).then("last_ns"), "process_end_ns", pl.lit(whole.last_ns, pl.Int64)
+    )
+    rows = rows.join(ends, on="process", how="left").with_columns(
+        is_open=pl.col("end_ns").is_null(), end_ns=pl.max_horizontal("start_ns", pl.coalesce("end_ns", last))
+    )
+    rows = rows.filter(pl.col("end_ns") - pl.col("start_ns") >= least)
+    found: dict[int, list[Bar]] = defaultdict(list)
+    for process, name, start, end, is_open in rows.select(
+        "process", "name", "start_ns", "end_ns", "is_open"
+    ).iter_rows():
+        found[process].append(Bar(start, end, name, Look.SYSTEM_CALL | (Sign.OPEN if is_open else 0)))
     return found
