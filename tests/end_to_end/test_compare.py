@@ -26,6 +26,16 @@ def test_equal_recipes_raise_no_alarm_on_a_loaded_host(
     assert all(level["rows"] == [] for level in found["levels"].values())
 
 
+def test_a_boot_that_records_more_is_no_other_boot(
+    default_boot: Path, boots: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = record(RecordOptions(output=boots / "user-functions.boot", user_functions=True))
+    assert run(["compare", str(default_boot), str(more), "--json"]) == 0
+    (found,) = data_of_answer(capsys.readouterr().out)["comparisons"]
+    assert "unstable" not in [flag["kind"] for flag in found["flags"]]
+    assert found["totals"]["change"]["ns"] == 0
+
+
 def test_a_planted_change_of_a_twentieth_of_a_percent_is_found_and_named(
     boots: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

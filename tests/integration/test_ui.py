@@ -25,8 +25,10 @@ from firstlight.farm.results import packed_name
 from firstlight.farm.store import open_store
 from firstlight.history.history import open_history
 from firstlight.ui.fence import NOTHING, Access
+from firstlight.ui.folder import Folder
 from firstlight.ui.query import run_query
 from firstlight.ui.serve import running, serve
+from firstlight.ui.summary import Summaries
 from hostile import CONTENTS, make_canaries, make_hostile
 from imported_bundle import make_imported
 from observer import observed
@@ -546,3 +548,24 @@ def test_the_boots_of_a_farms_store_are_shown_and_nothing_of_them_is_left(tmp_pa
         said = server.stderr.read()
     assert f"{other}.json: its bundle is missing" in said.replace("\n", "")
     assert list(temporary.iterdir()) == []
+
+
+def test_a_boot_that_could_not_be_opened_is_tried_again(tmp_path: Path) -> None:
+    manifest = make_bundle(tmp_path) / "manifest.json"
+    times, sound = manifest.stat(), manifest.read_bytes()
+    (entry,) = Folder(tmp_path).entries()
+    summaries = Summaries()
+    for content, opens in ((sound[:-3] + b"x" * 3, False), (sound, True)):
+        # An archive that is unpacked over it restores time and size as well.
+        manifest.write_bytes(content)
+        os.utime(manifest, ns=(times.st_atime_ns, times.st_mtime_ns))
+        assert (summaries.of(entry).problem is None) is opens
+
+
+def test_an_imported_boot_has_the_kernel_of_its_records(tmp_path: Path) -> None:
+    log = tmp_path / "dmesg.txt"
+    log.write_text("[    0.000000] Linux version 6.9.3-test (a@b)\n[    1.500000] Run /init as init process\n")
+    (tmp_path / "folder").mkdir()
+    firstlight.import_(log, output=tmp_path / "folder/a.boot")
+    (entry,) = Folder(tmp_path / "folder").entries()
+    assert Summaries().of(entry).kernel == "6.9.3-test"

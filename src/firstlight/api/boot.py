@@ -73,7 +73,7 @@ class Boot(ProcessTables, DeviceTables, UnitTables):
 
         The picture is data of an `img`: nothing in it runs, and its style stays its own.
         """
-        head = f"{self.directory.name}: {self.manifest.mode}, {self.manifest.status}, {self.manifest.clock.kind} clock"
+        head = f"{self.directory.name}: {self.manifest.mode}, {self.manifest.state}, {self.manifest.clock.kind} clock"
         packed = b64encode(self._repr_svg_().encode()).decode()
         picture = (
             f'<img alt="Timeline of {escape(printable(self.directory.name, 200))}" style="max-width: 100%" '

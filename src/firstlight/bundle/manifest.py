@@ -229,6 +229,11 @@ class Manifest(_Part):
         return None if value is None or value == "" else str(value)
 
     @property
+    def state(self) -> Literal["complete", "incomplete", "failed"]:
+        """The status for a reader: a boot that reached its last mark is complete only when its evidence is."""
+        return "incomplete" if self.status == "complete" and not self.completeness.complete else self.status
+
+    @property
     def chosen(self) -> Choices | None:
         """What was chosen for the boot; nothing where Firstlight did not make it."""
         return self.recipe.chosen if isinstance(self.recipe, Recipe) else None

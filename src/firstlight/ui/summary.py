@@ -1,4 +1,4 @@
-"""One line about each boot of the folder, from its manifest alone."""
+"""One line about each boot of the folder, from its manifest and its facts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.bundle.describe import CLOCKS
-from firstlight.bundle.manifest import Manifest
-from firstlight.bundle.open import read_manifest
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.describe import CLOCKS, kernel_text
+from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError
 from firstlight.ui.folder import Entry
 
@@ -33,7 +33,7 @@ class Summary:
 
 
 class Summaries:
-    """Summaries of boots; a manifest is read again when it changed.
+    """Summaries of boots; a boot is read again when its manifest changed, and one that cannot be opened each time.
 
     >>> from firstlight.ui.folder import Folder
     >>> entry = next(each for each in Folder(bundle.parent).entries() if each.name == bundle.name)
@@ -53,21 +53,21 @@ class Summaries:
         if known is not None and known[0] == signature:
             return known[1]
         try:
-            made = _summary(entry, read_manifest(entry.path))
+            made = _summary(entry, open_boot(entry.path))
         except FirstlightError as error:
-            made = Summary(entry, problem=error.message)
+            return Summary(entry, problem=error.message)
         with self._lock:
             self._known[entry.id] = (signature, made)
         return made
 
 
-def _summary(entry: Entry, manifest: Manifest) -> Summary:
-    kernel = manifest.versions.get("kernel") or manifest.recipe_text("kernel") or ""
+def _summary(entry: Entry, boot: Boot) -> Summary:
+    manifest = boot.manifest
     return Summary(
         entry,
         mode=manifest.mode,
-        status=manifest.status,
-        kernel=str(kernel).rpartition("/")[2],
+        status=manifest.state,
+        kernel=(kernel_text(boot) or "").rpartition("/")[2],
         time_ns=manifest.totals.virtual_ns,
         clock=CLOCKS[manifest.clock.kind],
         recorded_at=manifest.recorded_at,

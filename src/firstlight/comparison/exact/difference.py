@@ -185,13 +185,20 @@ def exact_difference(a: Boot, b: Boot, tolerance: Tolerance | None = None) -> Ex
     flags = check_comparable(a, b)
     inputs = input_changes(a.manifest, b.manifest)
     difference = ExactDifference(a, b, (), tuple(inputs), tolerance)
-    if a.manifest.mode == "exact" and not inputs and not difference.is_equal:
+    if a.manifest.mode == "exact" and not inputs and _differ(difference):
         text = "the boots differ, but no input does: this recipe is not exact here, so the change is not a finding"
         flags.append(Flag("unstable", text))
     flags.extend(_one_sided(a, b))
     if not is_rejected(a, b, Concern.FUNCTIONS):
         flags.extend(_doubtful(a, b))
     return ExactDifference(a, b, tuple(flags), tuple(inputs), tolerance)
+
+
+def _differ(difference: ExactDifference) -> bool:
+    """The boots went differently. Where one recorded more than the other, tables differ and the boot need not."""
+    chosen = [boot.manifest.chosen for boot in (difference.a, difference.b)]
+    recorded = {(each.devices, each.user_functions, each.profile) for each in chosen if each is not None}
+    return difference.whole.change_ns != 0 if len(recorded) > 1 else not difference.is_equal
 
 
 def _one_sided(a: Boot, b: Boot) -> list[Flag]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _PLAIN_BLOCKS = "_.,-=+*#"
+#: A narrower terminal gets shorter pictures, so that they fit beside the figures.
+_WIDE = 100
 
 
 class Picture(ABC):
@@ -40,6 +42,8 @@ class Bar(Picture):
 
     >>> Bar(0.5, 4).draw(80, True), Bar(0.3, 4).draw(80, True), Bar(0.5, 4).draw(80, False)
     ('██', '█▎', '##')
+    >>> Bar(0.5, 20).draw(100, False), Bar(0.5, 20).draw(80, False)
+    ('##########', '##')
     """
 
     part: float | None
@@ -47,9 +51,10 @@ class Bar(Picture):
 
     def draw(self, width: int, unicode: bool) -> str:
         part = max(0.0, min(self.part or 0.0, 1.0))
+        length = self.length if width >= _WIDE else max(4, self.length // 4)
         if not unicode:
-            return "#" * round(part * self.length)
-        eighths = round(part * self.length * 8)
+            return "#" * round(part * length)
+        eighths = round(part * length * 8)
         return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
 
     def html(self) -> str:
@@ -132,19 +137,20 @@ class Interval(Picture):
     def draw(self, width: int, unicode: bool) -> str:
         if self.start is None or self.window.length_ns <= 0:
             return ""
-        first, last = self._places(self.start, self.window.last_ns if self.end is None else self.end)
+        length = self.length if width >= _WIDE else max(8, self.length // 2)
+        first, last = self._places(self.start, self.window.last_ns if self.end is None else self.end, length)
         body = "█" if unicode else "#"
         if self.end is None:
             body = "░" if unicode else "."
-        elif (self.end - self.start) * self.length * 2 < self.window.length_ns:
+        elif (self.end - self.start) * length * 2 < self.window.length_ns:
             body = "▏" if unicode else "|"
-        waits = first if self.waits_from is None else min(first, self._places(self.waits_from, self.start)[0])
+        waits = first if self.waits_from is None else min(first, self._places(self.waits_from, self.start, length)[0])
         return " " * waits + ("·" if unicode else ".") * (first - waits) + body * (last - first)
 
-    def _places(self, start: int, end: int) -> tuple[int, int]:
+    def _places(self, start: int, end: int, length: int) -> tuple[int, int]:
         whole = self.window
-        first = min(max(0, (start - whole.first_ns) * self.length // whole.length_ns), self.length - 1)
-        last = min(max(first + 1, -(-(end - whole.first_ns) * self.length // whole.length_ns)), self.length)
+        first = min(max(0, (start - whole.first_ns) * length // whole.length_ns), length - 1)
+        last = min(max(first + 1, -(-(end - whole.first_ns) * length // whole.length_ns)), length)
         return first, last
 
 

@@ -108,7 +108,7 @@ def _head(drawing: _Drawing, boot: Boot) -> None:
     manifest = boot.manifest
     length = time_text(drawing.last - drawing.first)
     drawing.text(12, 24, boot.directory.resolve().name.removesuffix(".boot"), ' class="title"')
-    state = "" if manifest.status == "complete" else f", {manifest.status}"
+    state = "" if manifest.state == "complete" else f", {manifest.state}"
     drawing.text(12, 42, f"{manifest.mode} mode{state}; {length}, {clock_text(boot)}", ' class="note"')
     drawing.y = 74
 

@@ -92,10 +92,7 @@ def _known(named: Iterable[tuple[str, str | None]]) -> list[Line]:
 def _identity(boot: Boot) -> Iterator[Block]:
     manifest = boot.manifest
     facts = boot.fact_values()
-    # What came to its end is complete only when its evidence is.
-    missing = not manifest.completeness.complete
-    state = "incomplete" if manifest.status == "complete" and missing else manifest.status
-    status = (state, {"complete": "green", "incomplete": "yellow"}.get(state, "bold red"))
+    status = (manifest.state, {"complete": "green", "incomplete": "yellow"}.get(manifest.state, "bold red"))
     spans: list[tuple[str, str]] = [(str(boot.directory), "bold"), (f"  {manifest.mode} mode, ", ""), status]
     if (broken := broken_text(manifest)) is not None:
         spans += [(", ", ""), (f"NOT RELIABLE: {broken}", "bold red")]
@@ -169,7 +166,7 @@ def _phases(boot: Boot) -> Iterator[Block]:
             Column("Duration", "time", "duration_ns", style="bold"),
             *([grade_column()] if unsure else []),
             Column("Share", "share", part),
-            Column("", "picture", lambda row: Bar(part(row), _BAR), style="blue", wide=100),
+            Column("", "picture", lambda row: Bar(part(row), _BAR), style="blue", wide=78),
             *_counts(
                 boot,
                 Column("Instructions", "count", "instructions", wide=70),
@@ -232,7 +229,7 @@ def _functions(
             Column(first, value=RowNames(functions).of, style="cyan"),
             Column("Self", "time", "self_ns", style="bold"),
             Column("Share", "share", part),
-            Column("", "picture", lambda row: Bar(part(row), _BAR), style="blue", wide=100),
+            Column("", "picture", lambda row: Bar(part(row), _BAR), style="blue", wide=78),
             Column("Total", "time", "total_ns", wide=60),
             Column("Count", "count", "count", wide=70),
             machine_column(marks, wide=100),
