@@ -12,6 +12,7 @@ from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.tables import columns
 from firstlight.errors import UsageError
+from firstlight.schema.records import ProblemKind
 from firstlight.schema.spans import SpanKind
 
 #: The kernel's levels, by number.
@@ -64,7 +65,8 @@ def gaps(boot: Boot, least_ns: int = 0, explained: int = 20) -> pl.DataFrame:
     """The time between lines that follow one another in time, the longest first.
 
     With the time before the first line and after the last one they are the whole window of the boot: with *least_ns* 0
-    `gap_ns` adds up to it exactly. Lines before or after it divide nothing.
+    `gap_ns` adds up to it exactly. Lines before or after it divide nothing. Where a record has more events than were
+    stored, the gaps end with the last one that was: see :func:`stored_until`.
 
     Columns: `gap_ns`, `start_ns`, `end_ns`, `line_before` and `before` (null: the boot's first mark), `line_after` and
     `after` (null: its last), `running` (the initcalls, probes, units, ... that ran longest in the gap; only of the
@@ -102,11 +104,30 @@ def gaps(boot: Boot, least_ns: int = 0, explained: int = 20) -> pl.DataFrame:
         .filter(pl.col("gap_ns") >= least_ns)
         .sort("gap_ns", "start_ns", descending=[True, False], maintain_order=True)
     )
+    if (last_ns := stored_until(boot)) is not None:
+        frame = frame.filter(pl.col("start_ns") < last_ns)
     running = spans_of(boot, *WORK, SpanKind.FIRMWARE, SpanKind.CONSOLE, SpanKind.MOUNT)
     names: list[str | None] = [None] * frame.height
     for place, row in enumerate(frame.head(min(explained, _MOST_EXPLAINED)).select("start_ns", "end_ns").iter_rows()):
         names[place] = ran_between(running, *row) if row[1] > row[0] else None
     return frame.with_columns(pl.Series("running", names, dtype=pl.String))
+
+
+def stored_until(boot: Boot) -> int | None:
+    """Where a record has more events than were stored: the time of the last that was; without such a record nothing.
+
+    After it, that no line is there does not mean that nothing happened.
+
+    >>> import firstlight
+    >>> stored_until(firstlight.open(bundle)) is None
+    True
+    """
+    longer = [
+        record.file for record in boot.manifest.sources
+        if any(problem.kind == ProblemKind.OVERLONG and problem.line is None for problem in record.problems)
+    ]  # fmt: skip
+    ends = boot.log().filter(pl.col("source").is_in(longer)).group_by("source").agg(pl.col("time_ns").max())
+    return ends["time_ns"].min()  # type: ignore[return-value]
 
 
 def level_number(text: str) -> int:

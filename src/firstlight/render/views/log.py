@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from firstlight.analysis.console_cost import ConsoleCost
-from firstlight.analysis.log_lines import LEVELS
+from firstlight.analysis.log_lines import LEVELS, stored_until
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.escape import message, printable
@@ -87,6 +87,9 @@ def gaps_report(boot: Boot, rows: pl.DataFrame, limit: int, untimed: int) -> Ite
         else None,
         footer=[{"gap_ns": whole, "Share": share(whole, whole), "after": "all"}],
     )
+    if (last_ns := stored_until(boot)) is not None:
+        text = f"After {time_text(last_ns)} not all events are stored, so gaps are unknown: see Evidence."
+        yield Line(text, "yellow", wrap=False)
     if untimed:
         yield Line(f"Lines without a time, somewhere in these gaps: {untimed:,}.", "dim", wrap=False)
     lasts = window(boot)
