@@ -75,7 +75,7 @@ export function logSection(data: PageData): HTMLElement | null {
   });
   const cut =
     log.lines > log.text.length
-      ? ` The first and last ${exact(log.text.length)} of ${exact(log.lines)} lines are here; the bundle has all.`
+      ? ` The first and the last ${exact(log.text.length / 2)} of ${exact(log.lines)} lines are here; the bundle has all.`
       : "";
   return section(
     "log",
