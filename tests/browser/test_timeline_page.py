@@ -17,9 +17,11 @@ from browser.report_page import Misdeeds, Report, Show, rewrite
 from browser.selections import check_counts, check_selections
 from browser.timeline_page import TimelineOf
 from bundles import HOSTILE, make_bundle, write_table
+from firstlight.render.page.findings import page_findings
 from firstlight.render.page.html import page_html
 from imported_bundle import make_bare, make_imported
 from invented_processes import make_processes
+from unit.test_places_of_findings import make_modules
 from unit.test_udev_events import make_queue
 
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
@@ -93,6 +95,16 @@ def test_system_calls_that_never_returned_last_until_their_process_ends(show: Sh
     search.fill("is:open futex")
     timeline.report.page.wait_for_timeout(300)
     assert "Nothing matches" not in timeline.report.section("timeline")
+
+
+def test_causes_with_time_in_common_say_so_and_remedies_are_complete(show: Show, tmp_path: Path) -> None:
+    bundle = make_modules(tmp_path)
+    text = show(bundle).page.locator("#timeline .tl-answers").inner_text()
+    boot = firstlight.open(bundle)
+    found = {each["id"]: each for each in page_findings(boot, boot.path())}
+    for each in found.values():
+        assert each["remedy"].replace("`", "") in text
+    assert f"of it is also in “{found['INI-24']['title']}”" in text
 
 
 def test_sums_of_processes_are_those_of_python_under_one_name(show: Show, tmp_path: Path) -> None:

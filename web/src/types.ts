@@ -177,6 +177,8 @@ export interface Finding {
   share: number;
   certainty: string;
   remedy: string;
+  /** The time that other findings have, too. */
+  shares: { title: string; ns: number }[];
   /** Intervals: start and end in turn. */
   places: number[];
 }

@@ -12,9 +12,15 @@ const SORTS: Record<Finding["sort"], string> = {
   machine: "the emulated machine’s own: no fact about Linux",
 };
 
-/** A remedy in about a line; `explain` prints all of it. Words in backquotes are shown as code. */
-function short(text: string): (HTMLElement | string)[] {
-  return quoted(text, 110).map((part) => (part.code ? el("code", {}, part.text) : part.text));
+/** A remedy in full, for commands and paths are copied from it. Words in backquotes are shown as code. */
+function remedy(text: string): (HTMLElement | string)[] {
+  return quoted(text, text.length).map((part) => (part.code ? el("code", {}, part.text) : part.text));
+}
+
+/** Costs with time in common do not add up. */
+function sharedText({ shares }: Finding): string {
+  const parts = shares.map(({ title, ns }) => `${time(ns)} of it is also in “${visible(title, 100)}”`);
+  return parts.join("; ").replace(/^./, (letter) => letter.toUpperCase());
 }
 
 function item(chart: Chart, finding: Finding): HTMLElement {
@@ -45,7 +51,8 @@ function item(chart: Chart, finding: Finding): HTMLElement {
     el("span", { class: "tl-part" }, ` ${share(finding.share, 1)} `),
     visible(finding.title, 200),
     finding.certainty === "estimated" ? el("span", { class: "note" }, " (estimated)") : null,
-    finding.remedy ? el("span", { class: "note" }, " Remedy: ", ...short(finding.remedy), ".") : null,
+    finding.remedy ? el("span", { class: "note" }, " Remedy: ", ...remedy(finding.remedy), ".") : null,
+    finding.shares.length > 0 ? el("span", { class: "note" }, ` ${sharedText(finding)}.`) : null,
     SORTS[finding.sort] ? el("span", { class: "badge plain" }, SORTS[finding.sort]) : null,
     places.length > 0 ? button : null,
   );

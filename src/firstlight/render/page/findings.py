@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
+from firstlight.advise.contexts import Contexts, common, merged
 from firstlight.advise.findings import Explanation, Finding, explain
 from firstlight.analysis.ledger.costs import plain_name
 from firstlight.analysis.path.critical import CriticalPath
@@ -16,10 +18,14 @@ from firstlight.render.page.text import shortened
 from firstlight.render.views.explain import remedy_text
 from firstlight.schema.spans import SpanKind
 
-#: Characters of a text.
-_TEXT = 400
+#: Characters of a text; commands and paths of remedies are shown in full.
+_TEXT = 2000
 #: No more places of one finding than this: the longest.
 PLACES = 40
+#: Places with this share of the time are shown; what is left is spread over many small ones.
+_MOST = 0.95
+#: The kernel's function of a system call, of all architectures.
+_SYSTEM_CALL = re.compile(r"__(?:x64|ia32|arm64|riscv|se|do)_sys_(\w+)")
 
 Json = dict[str, Any]
 Interval = tuple[int, int]
@@ -28,8 +34,9 @@ Interval = tuple[int, int]
 def page_findings(boot: Boot, path: CriticalPath) -> list[Json]:
     """The causes, then what features cost, then what is the emulated machine's own; the most expensive of each first.
 
-    `places` are intervals, as start and end in turn: of the initcalls and phases that a cause of the kernel is in, of
-    the processes, and of waits. A finding without places is known by its evidence alone.
+    `places` are intervals, as start and end in turn: of the initcalls, system calls or slices of time that a cause of
+    the kernel is in, of the processes, and of waits. A finding without places is known by its evidence alone. `shares`
+    has the time that a finding has in common with others, by their titles: these costs do not add up.
 
     :param path: the critical path of the boot.
     :raises BundleError: when a table of the bundle cannot be read.
@@ -42,10 +49,11 @@ def page_findings(boot: Boot, path: CriticalPath) -> list[Json]:
     found = explain(boot, path=path)
     places = _Places(boot, found)
     sorts = {"cause": found.findings, "feature": found.features, "machine": found.machine}
-    return [_finding(each, sort, places) for sort, group in sorts.items() for each in group]
+    titles = {each.entry.id: shortened(each.entry.title, _TEXT) for group in sorts.values() for each in group}
+    return [_finding(each, sort, places, titles) for sort, group in sorts.items() for each in group]
 
 
-def _finding(found: Finding, sort: str, places: _Places) -> Json:
+def _finding(found: Finding, sort: str, places: _Places, titles: dict[str, str]) -> Json:
     return {
         "id": found.entry.id,
         "sort": sort,
@@ -54,6 +62,7 @@ def _finding(found: Finding, sort: str, places: _Places) -> Json:
         "share": found.share,
         "certainty": str(found.certainty),
         "remedy": shortened(remedy_text(found.remedy), _TEXT),
+        "shares": [{"title": titles[each.entry], "ns": each.ns} for each in found.shares],
         "places": [instant for interval in places.of(found) for instant in interval],
     }
 
@@ -70,24 +79,54 @@ class _Places:
         ended = pl.col("start_ns").is_not_null() & pl.col("end_ns").is_not_null()
         return _by_name(self._boot.spans().filter((pl.col("kind") == SpanKind.INITCALL) & ended))
 
+    @cached_property
+    def _system_calls(self) -> dict[str, list[Interval]]:
+        ended = self._boot.table("system_calls").filter(pl.col("end_ns").is_not_null())
+        return _by_name(ended)
+
     def of(self, found: Finding) -> list[Interval]:
-        """The longest places of a finding, in order of time."""
+        """The longest places of what a finding is priced by, in order of time."""
         held = found.held
         contexts = (*held.contexts, *(stretch for portion in held.portions for stretch in portion.contexts))
-        places = [*held.parts, *held.waits, *self._of_processes(held.processes), *self._of_contexts(contexts)]
-        longest = sorted(set(places), key=lambda place: place[0] - place[1])[:PLACES]
+        executed = (
+            self._of_contexts(contexts)
+            or [interval for turn in held.turns for interval in turn.intervals]
+            or self._of_processes(held.processes)
+            or held.parts
+        )
+        longest = sorted({*executed, *held.waits}, key=lambda place: place[0] - place[1])[:PLACES]
         return sorted(longest)
 
     def _of_contexts(self, stretches: tuple[Interval, ...]) -> list[Interval]:
-        """The initcalls that contexts are in; else the phase that executes most of them, for the tree has no times."""
-        if self._contexts is None or not stretches:
+        """Where most of the time of contexts is: the initcalls or system calls that they are in, else slices."""
+        if self._contexts is None:
             return []
-        stacks = [self._contexts.stack(stretch) for stretch in stretches]
-        found = [place for stack in stacks for name in stack for place in self._initcalls.get(name, [])]
-        if found:
+        taken = _most([(self._contexts.ns([stretch]), stretch) for stretch in stretches])
+        return list(dict.fromkeys(place for stretch in taken for place in self._of_context(self._contexts, stretch)))
+
+    def _of_context(self, contexts: Contexts, stretch: Interval) -> list[Interval]:
+        stack = contexts.stack(stretch)
+        callers = [name for name, caller in pairwise(stack) if caller == "do_one_initcall"]
+        if found := [place for name in callers for place in self._initcalls.get(name, [])]:
             return found
-        nodes = pl.Series(self._contexts.nodes(stretches))
-        held = self._boot.phase_calls().filter(pl.col("node").is_in(nodes.implode()))
+        nodes = pl.Series(contexts.nodes([stretch])).implode()
+        slices = self._slices(nodes) or self._phase(nodes)
+        if found := [place for name in stack if (call := _SYSTEM_CALL.fullmatch(name)) is not None
+                     for place in self._system_calls.get(call[1], [])]:  # fmt: skip
+            return [(start, end) for start, end in found if common(((start, end),), slices)]
+        return slices
+
+    def _slices(self, nodes: pl.Series) -> list[Interval]:
+        """The slices of time that execute most of some nodes; neighbours are one place."""
+        held = self._boot.slice_calls().filter(pl.col("node").is_in(nodes))
+        sums = held.group_by("slice").agg(pl.col("self_instructions").sum()).sort("slice")
+        rows = sums.join(self._boot.slices().select("slice", "start_ns", "end_ns"), on="slice")
+        weights = rows.select("self_instructions", "start_ns", "end_ns").iter_rows()
+        return list(merged(_most([(weight, (start, end)) for weight, start, end in weights])))
+
+    def _phase(self, nodes: pl.Series) -> list[Interval]:
+        """Of a boot without slices, the phase that executes most of some nodes."""
+        held = self._boot.phase_calls().filter(pl.col("node").is_in(nodes))
         sums = held.group_by("phase").agg(pl.col("self_instructions").sum()).sort("self_instructions", "phase")
         phases = self._boot.phases().filter(pl.col("phase") == sums["phase"][-1]) if sums.height else sums.clear()
         return [
@@ -96,11 +135,27 @@ class _Places:
             if start is not None and end is not None
         ]
 
-    def _of_processes(self, processes: frozenset[int]) -> Iterable[Interval]:
+    def _of_processes(self, processes: frozenset[int]) -> list[Interval]:
         if not processes:
             return []
         rows = self._boot.table("processes").filter(pl.col("process").is_in(list(processes)))
         return [(start, end) for start, end in rows.select("start_ns", "end_ns").iter_rows() if end is not None]
+
+
+def _most(weighed: list[tuple[int, Interval]]) -> list[Interval]:
+    """The heaviest intervals, which together have :data:`_MOST` of the weight.
+
+    >>> _most([(5, (0, 1)), (90, (1, 2)), (5, (2, 3))])
+    [(1, 2), (0, 1)]
+    """
+    left = _MOST * sum(weight for weight, _ in weighed)
+    taken = []
+    for weight, interval in sorted(weighed, key=lambda each: -each[0]):
+        if left <= 0:
+            break
+        taken.append(interval)
+        left -= weight
+    return taken
 
 
 def _by_name(spans: pl.DataFrame) -> dict[str, list[Interval]]:
