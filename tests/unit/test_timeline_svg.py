@@ -13,6 +13,7 @@ import firstlight
 from bundles import HOSTILE, make_bundle
 from firstlight.render.svg.timeline import timeline_svg
 from imported_bundle import make_bare, make_imported
+from imported_records import imported
 from invented_processes import make_processes
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -96,3 +97,19 @@ def test_a_notebook_shows_a_boot_as_its_timeline(tmp_path: Path) -> None:
     assert drawn == boot._repr_svg_()
     ElementTree.fromstring(drawn)
     assert HOSTILE[0] not in html
+
+
+def test_a_graph_of_samples_is_as_high_as_its_percentage(tmp_path: Path) -> None:
+    busy = [2 * i if i < 10 else 6 * i - 40 for i in range(20)]
+    processors = "".join(f"{100 + 10 * i}\ncpu  {ran} 0 0 {10 * i - ran} 0 0 0\n\n" for i, ran in enumerate(busy))
+    document, _ = timeline_svg(imported(tmp_path, {"proc_stat.log": processors}))
+    [graph] = [
+        each
+        for each in ElementTree.fromstring(document).iter(f"{_SVG}g")
+        if (each.findtext(f"{_SVG}title") or "").startswith("Processors busy, sampled: ")
+    ]
+    shape = graph.find(f"{_SVG}path")
+    assert shape is not None
+    heights = sorted({float(each) for each in re.findall(r"V([\d.]+)", shape.get("d", ""))})
+    top, middle, bottom = heights[0], heights[-2], heights[-1]
+    assert bottom - top == pytest.approx(3 * (bottom - middle), abs=0.2)

@@ -168,7 +168,7 @@ def _track(drawing: _Drawing, track: Track, rows: Sequence[list[list[Bar]]], exp
     drawing.parts.append(f"<g><title>{xml_text(track.label + note, 300)}</title>")
     drawing.text(12, drawing.y + 10, f"{label}{note}")
     drawing.parts.append("</g>")
-    if track.role == "queue":
+    if track.role in ("queue", "load"):
         _queue(drawing, track, exported)
         return
     for lanes in rows:
@@ -188,9 +188,9 @@ def _track(drawing: _Drawing, track: Track, rows: Sequence[list[list[Bar]]], exp
 
 
 def _queue(drawing: _Drawing, track: Track, exported: Exported) -> None:
-    """How many wait, as steps; of what is in one pixel, the largest number."""
+    """How many wait or how busy something is, as steps; of what is in one pixel, the largest number."""
     bars, top = track.lanes[0], drawing.y + 1
-    height, most = 2 * _ROW - 4, max(track.heights)
+    height, most = 2 * _ROW - 4, 100 if track.role == "load" else max(track.heights)
     tallest: dict[int, int] = {}
     for bar, count in zip(bars, track.heights, strict=True):
         for place in range(
@@ -207,8 +207,11 @@ def _queue(drawing: _Drawing, track: Track, exported: Exported) -> None:
         before = place
     shape = "".join(steps) + f"V{top + height:.1f}"
     said = xml_text(f"{track.label}: {track.note}", 300)
-    drawing.parts.append(f'<g><title>{said}</title><path d="{shape}" fill="{_COLOURS[Look.WAITING]}"/>')
-    drawing.parts.append(f'<path d="{shape}" fill="url(#look-{int(Look.WAITING)})"/></g>')
+    look = bars[0].look & _LOOKS
+    drawing.parts.append(f'<g><title>{said}</title><path d="{shape}" fill="{_COLOURS[look]}"/>')
+    if look in _PATTERNS:
+        drawing.parts.append(f'<path d="{shape}" fill="url(#look-{look})"/>')
+    drawing.parts.append("</g>")
     exported.counts["spans"] = exported.counts.get("spans", 0) + len(bars)
     drawing.y += 2 * _ROW + 2
 
