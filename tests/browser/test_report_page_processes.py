@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 import firstlight
 from browser.report_page import Show
-from bundles import HOSTILE, make_bundle
+from bundles import HOSTILE, make_bundle, write_table
 from firstlight.render.page.processes import page_processes
 from invented_processes import make_processes
 
@@ -24,6 +26,18 @@ def test_each_process_has_a_lane_with_its_states_and_a_row(show: Show, tmp_path:
     assert report.page.locator("#processes g.lane[data-name='· init'] rect").count() >= 2
     assert all(word in report.section("processes") for word in ("running", "ready to run", "blocked"))
     assert sorted(report.column("processes", "pid")) == sorted(map(str, rows["pid"].to_list()))
+
+
+def test_a_process_has_its_name_and_its_executable_as_in_python(show: Show, tmp_path: Path) -> None:
+    bundle = make_processes(tmp_path)
+    processes = firstlight.open(bundle).table("processes")
+    renamed = pl.col("name").cast(pl.String).replace({"udevadm": "(udev-worker)"})
+    write_table(bundle, "processes", processes.with_columns(renamed))
+    report = show(bundle)
+    shown = zip(*(report.column("processes", name) for name in ("pid", "comm", "image")), strict=True)
+    expected = firstlight.open(bundle).processes().select("pid", "name", pl.col("image").fill_null("")).rows()
+    assert sorted(shown) == sorted((str(pid), name, image) for pid, name, image in expected)
+    assert ("10", "(udev-worker)", "/usr/bin/udevadm") in {(str(pid), name, image) for pid, name, image in expected}
 
 
 def test_the_table_filters_by_name_service_and_pid(show: Show, tmp_path: Path) -> None:

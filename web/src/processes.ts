@@ -44,7 +44,8 @@ export function processesSection(data: PageData): HTMLElement | null {
   const table = new DataTable<number>({
     label: "Processes",
     rows: found.name.map((_, i) => i),
-    filterText: (i) => visible(`${found.name[i]} ${found.service[i]} ${found.pid[i]}`),
+    filterText: (i) =>
+      visible(`${found.name[i]} ${found.comm[i]} ${found.image[i]} ${found.service[i]} ${found.pid[i]}`),
     filterLabel: "Filter processes",
     sort: { id: "cpu", desc: true },
     step: 25,
@@ -52,6 +53,8 @@ export function processesSection(data: PageData): HTMLElement | null {
     columns: [
       text("name", "Process", found.name, true),
       { id: "pid", title: "PID", number: true, value: (i) => found.pid[i] ?? null },
+      text("comm", "Name", found.comm),
+      text("image", "Executable", found.image),
       text("by", "created by", found.started_by, true),
       text("service", "Service", found.service),
       instant(found.start_ns),

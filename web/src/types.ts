@@ -151,7 +151,12 @@ export interface Records {
 export interface Processes {
   /** How many the boot has; the page may have fewer. */
   rows: number;
+  /** The command line. */
   name: string[];
+  /** The kernel's name of the process. */
+  comm: string[];
+  /** The path of the executable; empty for a thread of the kernel. */
+  image: string[];
   service: string[];
   started_by: string[];
   pid: number[];

@@ -50,6 +50,8 @@ def page_processes(boot: Boot) -> Json:
     return {
         "rows": rows.height,
         "name": [shortened(name.text, NAME) for name in names],
+        "comm": [shortened(name or "", NAME) for name in shown["name"].to_list()],
+        "image": [shortened(name or "", NAME) for name in shown["image"].to_list()],
         "service": [shortened(name or "", NAME) for name in shown["service"].to_list()],
         "started_by": [shortened(name.parent, NAME) for name in names],
         **{name: shown[name].to_list() for name in figures},

@@ -51,6 +51,18 @@ def program_name(row: Mapping[str, Any]) -> str:
     return f"[{name}]" if row.get("instructions", 0) is not None else name
 
 
+def other_name(row: Mapping[str, Any]) -> str:
+    """The kernel's name of a process, where it is not the beginning of its executable's name.
+
+    >>> other_name({"image": "/usr/bin/udevadm", "name": "(udev-worker)"})
+    '(udev-worker)'
+    >>> other_name({"image": "/usr/lib/systemd/systemd-journald", "name": "systemd-journal"})
+    ''
+    """
+    name = str(row.get("name") or "")
+    return name if row["image"] and not program_name(row).startswith(name) else ""
+
+
 def processes_report(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Iterator[Block]:
     """Each process at its place in the boot, and what its instructions were executed for; the sum is the boot's.
 
@@ -99,6 +111,7 @@ def _processes(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Table:
     columns = [
         Column("PID", "count", "pid", write=str),
         Column("Process", value=name, style="cyan", longest=40),
+        Column("Name", value=other_name, longest=16, wide=90, optional=True),
         Column("Service", value="service", wide=110, longest=30, optional=True),
         Column("Start", "time", "start_ns", wide=70),
         Column("End", "time", "end_ns", wide=100),
