@@ -419,15 +419,6 @@ def test_the_sandwich_shows_callers_and_callees_and_the_address_keeps_it(show: S
     assert "m.view=sandwich" in report.page.url
 
 
-def test_print_shows_the_timeline_without_its_tools(show: Show, tmp_path: Path) -> None:
-    report = show(make_imported(tmp_path), dark=True)
-    report.page.emulate_media(media="print")
-    report.page.wait_for_timeout(200)
-    assert report.page.locator("#timeline .tl-canvas").is_visible()
-    assert not report.page.locator("#timeline .tl-buttons").is_visible()
-    assert not report.page.locator("#timeline .tl-search").is_visible()
-
-
 def test_the_timeline_of_400_000_bars_opens_and_says_what_is_left_out(show: Show, tmp_path: Path) -> None:
     bundle = make_imported(tmp_path)
     few = pl.read_parquet(bundle / "spans.parquet")

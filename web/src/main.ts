@@ -3,12 +3,12 @@ import "./style/figures.css";
 import "./style/controls.css";
 import "./style/tables.css";
 import "./style/details.css";
-import "./style/media.css";
 import "./style/charts.css";
 import "./style/comparison.css";
 import "./style/scaling.css";
 import "./style/study.css";
 import "./style/timeline.css";
+import "./style/media.css";
 import { drawBoot } from "./boot_page";
 import { carried, shown } from "./carried";
 import type { ComparisonPage } from "./comparison/data";
@@ -17,6 +17,7 @@ import { check, checkLater, unpack } from "./data";
 import { el } from "./dom";
 import type { ExperimentPage } from "./experiment/data";
 import { checkExperiment, drawExperiment } from "./experiment/page";
+import { printing } from "./print";
 import type { ScalePage } from "./scaling/data";
 import { checkScaling, drawScaling } from "./scaling/page";
 import type { StudyPage } from "./study/data";
@@ -57,6 +58,7 @@ async function open(): Promise<void> {
     page.replaceChildren(failed("This report cannot be shown.", problem));
     return;
   }
+  printing(page);
   try {
     await shown();
     performance.mark("first-picture-shown");

@@ -10,7 +10,8 @@ import type { Timeline } from "../timeline/data";
 import { follow } from "../timeline/follow";
 import { listenKeys } from "../timeline/keys";
 import type { Picked } from "../timeline/paint";
-import { type Palette, paletteOf, STROKES } from "../timeline/palette";
+import { type Colour, type Palette, paletteOf, STROKES } from "../timeline/palette";
+import { onPaper } from "../timeline/paper";
 import { listen } from "../timeline/pointer";
 import { SearchBox } from "../timeline/search_box";
 import { kind, label, path } from "../tree";
@@ -22,12 +23,10 @@ const NO_MARKS = { time_ns: [], mark: [] };
 const NO_LOG = { time_ns: [], text: [] };
 
 /** The looks of a flame chart: four tints of functions, then the other kinds. */
-function colours(element: Element): Palette {
-  const style = getComputedStyle(element);
-  const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim() || "#888";
+function colours(colour: Colour): Palette {
   const tints = Array.from({ length: TINTS }, (_, i) => colour(`function-${i}`));
   return {
-    ...paletteOf(element),
+    ...paletteOf(colour),
     bars: [...tints, ...FRAME_KINDS.map(([, variable]) => colour(variable))],
     patterns: [...tints.map(() => ""), ...FRAME_KINDS.map(([, , pattern]) => STROKES[pattern])],
   };
@@ -125,6 +124,7 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
       {},
       el("div", { class: "toolbar tl-tools" }, search.element),
       chart.element,
+      onPaper(chart, "Flame graph", { ids: "flame-", legend: false }),
       chart.live,
       card,
     );

@@ -7,7 +7,7 @@ import type { Finding, Found } from "./find";
 import { Heads } from "./heads";
 import { foldedAtFirst, type Head, type Layout, layOut, type Row } from "./layout";
 import { type Hits, type Picked, paint, type Scene } from "./paint";
-import { type Palette, paletteOf } from "./palette";
+import { type Colour, colourIn, type Palette, paletteOf } from "./palette";
 import { type Instants, type Marks, OVERVIEW, paintOverview, paintRuler, paintWindow, RULER } from "./strips";
 import { CanvasTarget, FONT } from "./target";
 import { View } from "./view";
@@ -39,7 +39,7 @@ export class Chart {
   readonly #heads: Heads;
   readonly #space = el("div", { class: "tl-space" });
   readonly #listeners: Listener[] = [];
-  readonly #colours: (element: Element) => Palette;
+  readonly colours: (colour: Colour) => Palette;
   #palette: Palette | null = null;
   #image: HTMLCanvasElement | null = null;
   #wanted = false;
@@ -48,7 +48,7 @@ export class Chart {
 
   /** `colours` says which colours the looks of bars have; those of the timeline if it is not given. */
   constructor(timeline: Timeline, marks: Marks, log: Instants, colours = paletteOf) {
-    this.#colours = colours;
+    this.colours = colours;
     this.timeline = timeline;
     this.marks = marks;
     this.log = log;
@@ -100,7 +100,7 @@ export class Chart {
   }
 
   get palette(): Palette {
-    this.#palette ??= this.#colours(this.element);
+    this.#palette ??= this.colours(colourIn(this.element));
     return this.#palette;
   }
 

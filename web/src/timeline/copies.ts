@@ -77,7 +77,10 @@ export function copyTools(chart: Chart, name: string, address: () => string, sta
       }
     }),
     tool("Save SVG", async () => {
-      save(`${file}-timeline.svg`, new Blob([drawing(chart, name)], { type: "image/svg+xml" }));
+      save(
+        `${file}-timeline.svg`,
+        new Blob([new XMLSerializer().serializeToString(drawing(chart, name))], { type: "image/svg+xml" }),
+      );
       return `Saved as ${file}-timeline.svg.`;
     }),
     tool("Copy text", () => copyText(asText(chart, name), `${file}-timeline.md`)),

@@ -1,4 +1,4 @@
-/** The timeline as it is shown, as the text of an SVG file: title, ruler, tracks with their labels, and legend. */
+/** The timeline as it is shown, as an element of SVG: title, ruler, tracks with their labels, and legend. */
 import { stamp, time } from "../format";
 import type { Chart } from "./chart";
 import type { Track } from "./data";
@@ -6,6 +6,7 @@ import { type Lane, LOOK } from "./lane";
 import { layOut } from "./layout";
 import { meanings } from "./legend";
 import { paint } from "./paint";
+import type { Palette } from "./palette";
 import { paintRuler, RULER } from "./strips";
 import { CanvasTarget, SvgTarget } from "./target";
 import type { View } from "./view";
@@ -13,6 +14,14 @@ import type { View } from "./view";
 const TITLE = 26;
 const LINE = 20;
 const SAMPLE = 14;
+
+export interface DrawingOptions {
+  /** What the names of its patterns begin with. */
+  ids?: string;
+  legend?: boolean;
+  /** Other colours than those of the screen. */
+  palette?: Palette;
+}
 
 /** Whether a lane has a bar in the part of the axis that is shown. */
 function within(lane: Lane, view: View): boolean {
@@ -30,11 +39,12 @@ function tracksIn(chart: Chart): Track[] {
 }
 
 /** All lanes that have a bar in the part of the axis that is shown. */
-export function drawing(chart: Chart, name: string): string {
-  const { view, palette } = chart;
+export function drawing(chart: Chart, name: string, options: DrawingOptions = {}): SVGSVGElement {
+  const { view } = chart;
+  const palette = options.palette ?? chart.palette;
   const context = chart.canvas.getContext("2d");
-  const widths = context ? new CanvasTarget(context, palette) : null;
-  const target = new SvgTarget(palette, (text) => widths?.widthOf(text) ?? text.length * 6);
+  const widths = context ? new CanvasTarget(context, chart.palette) : null;
+  const target = new SvgTarget(palette, (text) => widths?.widthOf(text) ?? text.length * 6, options.ids);
   const layout = layOut(tracksIn(chart), chart.folded, ({ lanes }) => lanes.some((lane) => within(lane, view)));
   const title = `${name}: ${stamp(view.from)} to ${stamp(view.to)} s (${time(view.length)})`;
   target.rect(0, 0, view.width, TITLE, palette.sheet);
@@ -44,6 +54,7 @@ export function drawing(chart: Chart, name: string): string {
   const scene = {
     ...chart.scene(),
     layout,
+    palette,
     instant: chart.instant,
     picked: picked && chart.picked ? { row: picked, i: chart.picked.i } : null,
   };
@@ -61,12 +72,12 @@ export function drawing(chart: Chart, name: string): string {
 
   const end = TITLE + RULER + Math.ceil(layout.height);
   target.moveTo(end);
-  return target.file(view.width, end + drawLegend(target, chart), title);
+  return target.drawn(view.width, end + (options.legend === false ? 0 : drawLegend(target, chart, palette)), title);
 }
 
 /** The legend in as many lines as it needs; the answer is its height. */
-function drawLegend(target: SvgTarget, chart: Chart): number {
-  const { palette, view, timeline } = chart;
+function drawLegend(target: SvgTarget, chart: Chart, palette: Palette): number {
+  const { view, timeline } = chart;
   const items = meanings(timeline).map((meaning) => ({ ...meaning, wide: SAMPLE + 24 + target.widthOf(meaning.text) }));
   let [x, y] = [10, 6];
   const places = items.map(({ wide }) => {

@@ -59,10 +59,16 @@ const PATTERNS = [
 ];
 const BARS = ["life", "work", "deferred", "waiting", "running", "call", "other", "artefact"];
 
-/** The palette as the style of an element has it now. */
-export function paletteOf(element: Element): Palette {
+/** The colour of a name of the style sheet. */
+export type Colour = (name: string) => string;
+
+/** The colours as the style of an element has them now. */
+export function colourIn(element: Element): Colour {
   const style = getComputedStyle(element);
-  const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim() || "#888";
+  return (name) => style.getPropertyValue(`--${name}`).trim() || "#888";
+}
+
+export function paletteOf(colour: Colour): Palette {
   return {
     bars: [...Array.from({ length: 8 }, (_, i) => colour(`phase-${i}`)), ...BARS.map((name) => colour(`bar-${name}`))],
     patterns: PATTERNS,

@@ -12,6 +12,7 @@ import { keyList, listenKeys } from "./keys";
 import type { Lane } from "./lane";
 import { legend } from "./legend";
 import type { Picked } from "./paint";
+import { onPaper } from "./paper";
 import { listen } from "./pointer";
 import { SearchBox } from "./search_box";
 import { shownTable } from "./shown";
@@ -138,6 +139,7 @@ export function timelineSection(timeline: Timeline, options: Options): TimelineS
     options.lead,
     tools,
     chart.element,
+    onPaper(chart, options.name),
     chart.live,
     legend(timeline),
     details.element,

@@ -1,4 +1,5 @@
-/** What a timeline is drawn on: a canvas, or the text of an SVG file. Both know the same few shapes. */
+/** What a timeline is drawn on: a canvas, or elements of SVG. Both know the same few shapes. */
+import { svg } from "../dom";
 import { UNSURE } from "../palette";
 import type { Palette } from "./palette";
 
@@ -99,72 +100,82 @@ export class CanvasTarget implements Target {
   }
 }
 
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-}
-
+/** Draws elements, which a page can show and whose text is a file. */
 export class SvgTarget implements Target {
-  readonly #parts: string[] = ["<g>"];
+  readonly #parts: SVGElement[] = [svg("g", {})];
   readonly #palette: Palette;
   readonly #width: (text: string) => number;
+  readonly #ids: string;
 
-  constructor(palette: Palette, width: (text: string) => number) {
+  /** `ids` comes before the names of patterns, which are one for all drawings of a page. */
+  constructor(palette: Palette, width: (text: string) => number, ids = "") {
+    this.#ids = ids;
     this.#palette = palette;
     this.#width = width;
   }
 
   /** What is drawn from here on has its top at this height. */
   moveTo(y: number): void {
-    this.#parts.push(`</g><g transform="translate(0,${y})">`);
+    this.#parts.push(svg("g", { transform: `translate(0,${y})` }));
   }
 
   bar(x: number, y: number, width: number, height: number, look: number, strength: number): void {
-    const opacity = strength < 1 ? ` fill-opacity="${strength.toFixed(2)}"` : "";
-    const place = `x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${Math.max(0, width).toFixed(1)}" height="${height}"`;
-    this.#parts.push(`<rect ${place} fill="${escaped(this.#palette.bars[look] ?? "")}"${opacity}/>`);
-    if (width >= PATTERNED && this.#palette.patterns[look]) this.#parts.push(`<rect ${place} fill="url(#p${look})"/>`);
+    this.#rect(x, y, width, height, {
+      fill: this.#palette.bars[look] ?? "",
+      "fill-opacity": strength < 1 ? strength.toFixed(2) : undefined,
+    });
+    if (width >= PATTERNED && this.#palette.patterns[look])
+      this.#rect(x, y, width, height, { fill: `url(#${this.#ids}p${look})` });
   }
 
   rect(x: number, y: number, width: number, height: number, colour: string): void {
-    const place = `x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${Math.max(0, width).toFixed(1)}"`;
-    this.#parts.push(`<rect ${place} height="${Math.max(0, height).toFixed(1)}" fill="${escaped(colour)}"/>`);
+    this.#rect(x, y, width, height, { fill: colour });
   }
 
   frame(x: number, y: number, width: number, height: number, colour: string): void {
-    const place = `x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${Math.max(0, width).toFixed(1)}" height="${height}"`;
-    this.#parts.push(`<rect ${place} fill="none" stroke="${escaped(colour)}" stroke-width="2"/>`);
+    this.#rect(x, y, width, height, { fill: "none", stroke: colour, "stroke-width": 2 });
   }
 
   unsure(x: number, y: number, width: number, height: number): void {
-    const place = `x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${Math.max(0, width).toFixed(1)}" height="${height}"`;
-    this.#parts.push(`<rect ${place} fill="url(#unsure)" fill-opacity="${HATCHED}"/>`);
+    this.#rect(x, y, width, height, { fill: `url(#${this.#ids}unsure)`, "fill-opacity": HATCHED });
   }
 
   text(x: number, y: number, text: string, colour: string): void {
-    const place = `x="${x.toFixed(1)}" y="${y.toFixed(1)}"`;
-    this.#parts.push(`<text ${place} fill="${escaped(colour)}">${escaped(text)}</text>`);
+    this.#parts.at(-1)?.append(svg("text", { x: x.toFixed(1), y: y.toFixed(1), fill: colour }, text));
   }
 
   widthOf(text: string): number {
     return this.#width(text);
   }
 
-  file(width: number, height: number, title: string): string {
-    const patterns = this.#palette.patterns
-      .map((path, look) =>
-        path
-          ? `<pattern id="p${look}" width="8" height="8" patternUnits="userSpaceOnUse"><path d="${path}" ` +
-            `fill="none" stroke="${escaped(this.#palette.pattern)}" stroke-width="1.2"/></pattern>`
-          : "",
-      )
-      .join("");
-    const unsure =
-      `<pattern id="unsure" width="8" height="8" patternUnits="userSpaceOnUse"><path d="${UNSURE}" ` +
-      `fill="none" stroke="${escaped(this.#palette.ink)}" stroke-width="2"/></pattern>`;
-    return (
-      `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
-      `role="img" font-family="system-ui, sans-serif" font-size="11"><title>${escaped(title)}</title>` +
-      `<defs>${patterns}${unsure}</defs>${this.#parts.join("")}</g></svg>\n`
+  /** The drawing as an element. */
+  drawn(width: number, height: number, title: string): SVGSVGElement {
+    const { patterns, pattern, ink } = this.#palette;
+    const tile = (name: string, path: string, stroke: string, wide: number): SVGPatternElement =>
+      svg(
+        "pattern",
+        { id: `${this.#ids}${name}`, width: 8, height: 8, patternUnits: "userSpaceOnUse" },
+        svg("path", { d: path, fill: "none", stroke, "stroke-width": wide }),
+      );
+    const tiles = patterns.flatMap((path, look) => (path ? [tile(`p${look}`, path, pattern, 1.2)] : []));
+    return svg(
+      "svg",
+      {
+        width,
+        height,
+        viewBox: `0 0 ${width} ${height}`,
+        role: "img",
+        "font-family": "system-ui, sans-serif",
+        "font-size": 11,
+      },
+      svg("title", {}, title),
+      svg("defs", {}, ...tiles, tile("unsure", UNSURE, ink, 2)),
+      ...this.#parts,
     );
+  }
+
+  #rect(x: number, y: number, width: number, height: number, look: Record<string, string | number | undefined>): void {
+    const [wide, high] = [Math.max(0, width).toFixed(1), Math.max(0, height).toFixed(1)];
+    this.#parts.at(-1)?.append(svg("rect", { x: x.toFixed(1), y: y.toFixed(1), width: wide, height: high, ...look }));
   }
 }
