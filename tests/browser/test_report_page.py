@@ -41,6 +41,25 @@ def test_the_bar_shows_instructions_or_time_as_chosen(show: Show) -> None:
     assert float(device.get_attribute("width") or 0) > by_instructions  # this phase idles: longer than it executes
 
 
+def test_the_phase_bar_is_one_stop_of_the_tab_key(show: Show) -> None:
+    report = show()
+    stops = report.page.locator("#phases .segment[tabindex='0']")
+    assert stops.count() == 1
+    stops.focus()
+    focused = "document.activeElement.getAttribute('aria-label').split(':')[0]"
+    names = []
+    for key in ("End", "ArrowLeft", "Home", "ArrowRight"):
+        report.page.keyboard.press(key)
+        names.append(report.page.evaluate(focused))
+    segments = report.page.locator("#phases .segment").evaluate_all("all => all.map(e => e.getAttribute('aria-label'))")
+    bar = [segment.split(":")[0] for segment in segments]
+    assert names == [bar[-1], bar[-2], bar[0], bar[1]]
+    report.page.keyboard.press("Enter")
+    assert report.page.locator("#phases .segment[aria-pressed='true'][tabindex='0']").count() == 1
+    assert report.page.evaluate(focused) == bar[1]
+    assert stops.count() == 1
+
+
 def test_search_finds_a_function_and_tells_its_share(show: Show, tmp_path: Path) -> None:
     bundle = make_bundle(tmp_path)
     report = show(bundle)

@@ -175,6 +175,28 @@ def test_wheel_drag_and_buttons_zoom_and_move(show: Show) -> None:
     assert timeline.ask("shown") == whole
 
 
+def test_a_notch_of_the_wheel_zooms_as_far_over_the_tracks_as_over_the_ruler(show: Show) -> None:
+    report = show()
+    timeline = TimelineOf(report)
+    x, y = timeline.place("initcalls_device", "Phases")
+    ruler = report.page.locator("#timeline .tl-ruler").bounding_box()
+    assert ruler is not None
+    kept = []
+    for place, key in (((x, y), "Control"), ((x, ruler["y"] + 10), None)):
+        start, end = timeline.ask("shown")
+        report.page.mouse.move(*place)
+        if key:
+            report.page.keyboard.down(key)
+        report.page.mouse.wheel(0, -100)
+        report.page.wait_for_timeout(100)
+        if key:
+            report.page.keyboard.up(key)
+        now = timeline.ask("shown")
+        kept.append((now[1] - now[0]) / (end - start))
+    assert kept[0] == pytest.approx(kept[1], rel=1e-6)
+    assert 0.6 < kept[0] < 0.95
+
+
 def test_without_focus_the_wheel_scrolls_the_page(show: Show) -> None:
     report = show()
     timeline = TimelineOf(report)

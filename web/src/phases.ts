@@ -6,6 +6,7 @@ import { counts, durations, instants, instructionCounts, numbers } from "./colum
 import { el, onWidth, section, svg } from "./dom";
 import { amount, instructions, share, time, unsureText, words } from "./format";
 import { phaseFill, swatch } from "./palette";
+import { rove } from "./roving";
 import type { Selection } from "./selection";
 import { DataTable } from "./table";
 import { visible } from "./text";
@@ -62,6 +63,7 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
   });
   // Apart from the buttons below them, whose names say more than these texts.
   const labels = svg("g", { class: "segment-labels", "aria-hidden": "true" });
+  const segments: SVGGElement[] = [];
   let at = 0;
   for (const phase of all) {
     const value = phase[unit] ?? 0;
@@ -74,7 +76,6 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
     const text = `${words(phase.name)}: ${executed}${time(phase.time)}${off}${idle}`;
     const group = svg("g", {
       class: selection.phase === null || selection.phase === phase.name ? "segment" : "segment other",
-      tabindex: 0,
       role: "button",
       "aria-pressed": selection.phase === phase.name,
       "aria-label": visible(text),
@@ -117,8 +118,14 @@ function bar(data: PageData, selection: Selection, room: number): SVGSVGElement 
       event.preventDefault();
       choose();
     });
-    drawing.append(group);
+    segments.push(group);
   }
+  drawing.append(...segments);
+  rove(
+    drawing,
+    segments,
+    segments.findIndex((each) => each.getAttribute("aria-pressed") === "true"),
+  );
   const steps = Math.max(2, Math.floor(width / 110));
   const ticks = axisBottom(scale)
     .ticks(steps)
@@ -262,7 +269,7 @@ export function phasesSection(data: PageData, selection: Selection): HTMLElement
   onWidth(place, draw);
   const lead =
     "Each phase starts where the one before ends; together they are the whole boot. " +
-    "Choose one to see only its functions. By time, the striped foot of a phase is how much of it was idle.";
+    "Choose one to see only its functions; the arrow keys lead from one to the next. By time, the striped foot of a phase is how much of it was idle.";
   return section("phases", "Where the boot went", lead, place, inferred(data), table.element, marks(data));
 }
 

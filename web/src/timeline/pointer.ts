@@ -8,6 +8,18 @@ import type { Chart } from "./chart";
 import { nameOf } from "./details";
 
 const SNAP = 6;
+/** A line and a page of a wheel that counts in them, in pixels. */
+const PIXELS = [1, 25, 800];
+/** How far a pixel of the wheel zooms, as a power of 2: a notch of 100 pixels shows four fifths of the time. */
+const ZOOM = 0.0032;
+/** A pinch arrives as a wheel with Ctrl, in steps smaller than a notch, and zooms faster. */
+const PINCH = { below: 15, times: 6 };
+
+/** How far one event of the wheel zooms in, as a power of 2. */
+export function wheelZoom({ deltaY, deltaMode, ctrlKey }: WheelEvent): number {
+  const pixels = deltaY * (PIXELS[deltaMode] ?? 1);
+  return -pixels * ZOOM * (ctrlKey && Math.abs(pixels) < PINCH.below ? PINCH.times : 1);
+}
 
 /** Lets the pointer move, zoom, pick and select. `selects` says whether a plain drag selects. */
 export function listen(chart: Chart, selects: () => boolean): void {
@@ -23,6 +35,7 @@ export function listen(chart: Chart, selects: () => boolean): void {
       if ("button" in event && event.button !== 0) return false;
       return !event.shiftKey && !selects();
     })
+    .wheelDelta(wheelZoom)
     .on("zoom", (event: D3ZoomEvent<HTMLCanvasElement, unknown>) => {
       if (own) return;
       const { k, x } = event.transform;
@@ -115,7 +128,7 @@ export function listen(chart: Chart, selects: () => boolean): void {
     "wheel",
     (event) => {
       event.preventDefault();
-      const factor = 1.002 ** event.deltaY;
+      const factor = 2 ** -wheelZoom(event);
       const at = view.time(event.clientX - chart.ruler.getBoundingClientRect().left);
       chart.show(at - (at - view.from) * factor, at + (view.to - at) * factor);
     },
