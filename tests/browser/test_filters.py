@@ -9,6 +9,7 @@ import pytest
 
 import firstlight
 from browser.report_page import Show
+from browser.timeline_page import TimelineOf
 from bundles import HOSTILE
 from imported_bundle import make_imported
 
@@ -40,6 +41,38 @@ def test_a_term_that_means_nothing_is_named(show: Show, tmp_path: Path) -> None:
     assert "“dur>long” is no term" in report.page.locator("#timeline .tl-find [role=status]").inner_text()
     report.page.locator("#initcalls input[type=search]").fill("size>3")
     assert "“size>3” is no term: the columns are" in report.section("initcalls")
+
+
+def test_a_field_that_does_not_exist_is_named_where_nothing_matches(show: Show, tmp_path: Path) -> None:
+    report = show(make_imported(tmp_path))
+    said = report.page.locator("#timeline .tl-find [role=status]")
+    for typed in ("foo:bar", "is:foo"):
+        report.page.get_by_label("Search the timeline").fill(typed)
+        assert f"“{typed}” is no term. Words, and terms: kind:initcall" in said.inner_text()
+    # A name with a colon is found, and is no mistake.
+    report.page.get_by_label("Search the timeline").fill("00:04")
+    assert "is no term" not in said.inner_text()
+
+
+def test_the_search_finds_console_lines_and_goes_to_them(show: Show, tmp_path: Path) -> None:
+    report = show(make_imported(tmp_path))
+    timeline = TimelineOf(report)
+    said = report.page.locator("#timeline .tl-find [role=status]")
+    box = report.page.get_by_label("Search the timeline")
+    box.fill("running in system mode")
+    assert said.inner_text() == "1 console line."
+    box.press("Enter")
+    assert said.inner_text() == "1 of 1 console line. 1.600000 s: systemd[1]: systemd 252 running in system mode"
+    assert "What ran at 1.600000 s" in timeline.details()
+    # Bars come first, then the lines that have the same word.
+    box.fill("core_start")
+    assert "bars," in said.inner_text()
+    assert said.inner_text().endswith("and 2 console lines.")
+    box.press("Shift+Enter")
+    assert "initcall core_start+0x0/0x10 returned 0" in said.inner_text()
+    # What only bars have finds no line.
+    box.fill("is:critical running in system mode")
+    assert said.inner_text() == "Nothing matches."
 
 
 def test_tables_have_the_same_language(show: Show, tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ def test_every_part_of_a_boot_fits_the_width(show: Show, tmp_path: Path, paper: 
 
 @pytest.mark.parametrize("paper", sorted(PAPERS))
 def test_every_part_of_two_boots_fits_the_width(show: Show, tmp_path: Path, paper: str) -> None:
-    boots = [firstlight.open(each) for each in (make_bundle(tmp_path), make_bundle(tmp_path, name="b.boot", seed=9))]
-    report = show(html=pair_html(*boots))
+    a, b = (firstlight.open(each) for each in (make_bundle(tmp_path), make_bundle(tmp_path, name="b.boot", seed=9)))
+    report = show(html=pair_html(a, b))
     assert on_paper(report, paper) == []
     shares = report.page.locator("#bridge .share-of").all_text_contents()
     assert any("%" in share for share in shares)

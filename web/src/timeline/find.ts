@@ -3,6 +3,7 @@ import { compares, type Operator, readTerms, says, type Term } from "../filter";
 import { searched, type Timeline, type Track } from "./data";
 import type { Lane } from "./lane";
 import type { Hits } from "./paint";
+import type { Instants } from "./strips";
 
 export interface Query {
   words: string[];
@@ -23,6 +24,8 @@ export interface Query {
   notTracks: string[];
   /** A term that means nothing, as it was typed. */
   wrong: string | null;
+  /** A word with a colon that may have been meant as a term. */
+  unknown: string | null;
 }
 
 export interface Found {
@@ -61,6 +64,7 @@ export function readQuery(text: string): Query {
     times: [],
     notTracks: [],
     wrong: null,
+    unknown: null,
   };
   for (const term of readTerms(text)) if (!readTerm(query, term)) query.wrong ??= term.typed;
   return query;
@@ -95,6 +99,7 @@ function readTerm(query: Query, term: Term): boolean {
   } else if ([":", "~", "="].includes(operator)) {
     // A colon of a name such as `usb:1` is a part of a word.
     (not ? query.without : query.words).push(`${field}${operator}${value}`);
+    query.unknown ??= term.typed;
   } else return false;
   return true;
 }
@@ -123,6 +128,17 @@ function isOf(track: Track, query: Query): boolean {
   const kinds = query.groups.every((kind) => group.includes(kind) || label.includes(kind) || track.role.includes(kind));
   const without = query.notTracks.some((name) => group.includes(name) || label.includes(name));
   return kinds && !without && query.tracks.every((name) => label.includes(name));
+}
+
+/** The console lines that have all words of a query, in order; none where a query asks for what only bars have. */
+export function findLines(log: Instants, query: Query): number[] {
+  const { words, without } = query;
+  if (words.length === 0 || asks({ ...query, words: [], without: [] })) return [];
+  return log.time_ns.flatMap((at, i) => {
+    const text = (log.text[i] ?? "").toLowerCase();
+    const found = words.every((word) => text.includes(word)) && !without.some((word) => text.includes(word));
+    return at !== null && found ? [i] : [];
+  });
 }
 
 /** Every bar that a query matches, in order of time. Names are matched once, not once for each bar. */

@@ -1,9 +1,10 @@
 /** The search across all tracks: a box that speaks the filter language, its count, and the way from find to find. */
 import { el } from "../dom";
-import { exact, time } from "../format";
+import { exact, stamp, time } from "../format";
+import { consoleLine } from "../text";
 import type { Chart } from "./chart";
 import { describe } from "./details";
-import { asks, find, readQuery } from "./find";
+import { asks, find, findLines, readQuery } from "./find";
 
 const HINT =
   "Words, and terms: kind:initcall  track:udev  dur>10ms  dur<1s  name~pci  start>0.5s  is:critical  is:open  -word  at:0.8s";
@@ -19,6 +20,8 @@ export class SearchBox {
   readonly element: HTMLElement;
   readonly #chart: Chart;
   readonly #only = el("input", { type: "checkbox" });
+  /** The console lines that were found; a search goes through them after the bars. */
+  #lines: number[] = [];
   #place = -1;
 
   constructor(chart: Chart, label = "Search the timeline") {
@@ -63,33 +66,63 @@ export class SearchBox {
     const query = readQuery(this.box.value);
     this.#place = -1;
     chart.finding = asks(query) ? find(chart.timeline, query) : null;
+    this.#lines = findLines(chart.log, query);
     if (query.at !== null) chart.instant = Math.min(chart.view.last, chart.view.first + query.at);
     const said: string[] = [];
     if (query.wrong !== null) said.push(`“${query.wrong}” is no term. ${HINT}.`);
     if (chart.finding) {
-      const { found, total } = chart.finding;
-      said.push(found.length === 0 ? "Nothing matches." : `${exact(found.length)} bars, ${time(total)} together.`);
+      const nothing = chart.finding.found.length + this.#lines.length === 0;
+      if (nothing && query.unknown !== null) said.push(`“${query.unknown}” is no term. ${HINT}.`);
+      said.push(nothing ? "Nothing matches." : `${this.#counted()}.`);
     }
     this.result.textContent = said.join(" ");
     if (chart.onlyFound) chart.relayout();
     chart.changed();
   }
 
-  /** Goes to the next bar that was found, from the picked one or from the left of what is shown. */
+  /** Goes to the next bar or line that was found, from the picked one or from the left of what is shown. */
   next(by: number): void {
     const chart = this.#chart;
     const found = chart.finding?.found ?? [];
-    if (found.length === 0) return;
+    const all = found.length + this.#lines.length;
+    if (all === 0) return;
     if (this.#place < 0) {
       const from = found.findIndex(({ lane, i }) => lane.to(i) > chart.view.from);
-      this.#place = by > 0 ? Math.max(0, from) : found.length - 1;
-    } else this.#place = (this.#place + by + found.length) % found.length;
+      this.#place = by > 0 ? Math.max(0, from) : all - 1;
+    } else this.#place = (this.#place + by + all) % all;
     const spot = found[this.#place];
-    if (!spot) return;
-    chart.pick(spot, true);
-    if (chart.picked) chart.live.textContent = describe(chart, chart.picked);
-    const total = chart.finding?.total ?? 0;
-    this.result.textContent = `${exact(this.#place + 1)} of ${exact(found.length)} bars, ${time(total)} together.`;
+    const line = this.#lines[this.#place - found.length];
+    let text = "";
+    if (spot) {
+      chart.pick(spot, true);
+      if (chart.picked) chart.live.textContent = describe(chart, chart.picked);
+    } else if (line !== undefined) text = this.#show(line);
+    this.result.textContent = `${exact(this.#place + 1)} of ${this.#counted()}.${text}`;
+  }
+
+  #counted(): string {
+    const { found, total } = this.#chart.finding ?? { found: [], total: 0 };
+    const lines = this.#lines.length;
+    return [
+      found.length > 0 ? `${exact(found.length)} bars, ${time(total)} together` : "",
+      lines > 0 ? `${exact(lines)} console ${lines === 1 ? "line" : "lines"}` : "",
+    ]
+      .filter(Boolean)
+      .join(", and ");
+  }
+
+  /** Shows the instant of a console line; the answer is the line. */
+  #show(line: number): string {
+    const chart = this.#chart;
+    const at = chart.log.time_ns[line] ?? chart.view.first;
+    const { from, to, length } = chart.view;
+    chart.picked = null;
+    chart.instant = at;
+    if (at < from || at > to) chart.view.show(at - length / 2, at + length / 2);
+    const text = `${stamp(at)} s: ${consoleLine(chart.log.text[line] ?? "").slice(0, 200)}`;
+    chart.live.textContent = `Console, ${text}`;
+    chart.changed();
+    return ` ${text}`;
   }
 
   #filter(): void {
