@@ -8,6 +8,7 @@ import firstlight
 from firstlight.render.page.timeline.build import timeline_tracks
 from firstlight.render.page.timeline.lanes import Bar, Look, Sign, Track
 from imported_records import imported
+from invented_processes import make_processes
 
 STRACE = """1 0.000100 execve("/sbin/init", ["/sbin/init"], 0x7ff /* 10 vars */) = 0 <0.000300>
 1 0.002000 read(3, "x", 4096) = 1 <0.500000>
@@ -58,3 +59,19 @@ def test_samples_of_processors_and_disks_are_graphs_with_the_sums_of_the_path(tm
         [lane] = graphs[label].lanes
         assert len(lane) == 19
         assert set(graphs[label].heights) == {share}
+
+
+def test_runs_and_calls_without_a_place_in_a_page_are_counted(tmp_path: Path) -> None:
+    boot = firstlight.open(make_processes(tmp_path))
+    few = [track for track in timeline_tracks(boot, boot.path(), most=8)[2] if track.role in ("process", "calls")]
+    every = [track for track in timeline_tracks(boot, boot.path())[2] if track.role in ("process", "calls")]
+
+    def together(tracks: list[Track]) -> int:
+        """The time of runs and calls, shown or left out."""
+        lanes = [lane for track in tracks for lane in track.lanes[1 if track.role == "process" else 0 :]]
+        shown = sum(bar.end_ns - bar.start_ns for lane in lanes for bar in lane)
+        return shown + sum(track.left_out_ns for track in tracks)
+
+    assert sum(track.left_out for track in few) > 0
+    assert sum(track.left_out for track in every) == 0
+    assert together(few) == together(every)

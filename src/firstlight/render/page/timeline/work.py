@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -83,13 +83,15 @@ def process_tracks(boot: Boot, whole: Window, least: int) -> Iterator[Track]:
     rows = processes(boot).sort("cpu_ns", "process", descending=[True, False], nulls_last=True)
     threads, runs = boot.threads(), _runs(boot, least)
     if rows.is_empty():
-        yield from _thread_tracks(threads, runs, whole)
+        yield from _thread_tracks(threads, runs, whole, _left_out(boot.runs(), "thread", least))
         return
     owners: dict[int, list[tuple[int, str]]] = defaultdict(list)
     if "process" in threads.columns:
         for thread, process, name in threads.select("thread", "process", "name").iter_rows():
             owners[process].append((thread, name or f"thread {thread}"))
-    names, calls = process_names_of(boot), _system_calls(boot, whole, least)
+    names, calls = process_names_of(boot), _call_rows(boot, whole)
+    short_runs, short_calls = _left_out(boot.runs(), "thread", least), _left_out(calls, "process", least)
+    bars = _call_bars(calls, least)
     columns = ("process", "pid", "name", "cpu_ns", "start_ns", "end_ns")
     for process, pid, called, cpu, start, end in rows.select(columns).iter_rows():
         text = _label(called, names[process].text)
@@ -99,12 +101,16 @@ def process_tracks(boot: Boot, whole: Window, least: int) -> Iterator[Track]:
         # One process has one name, whatever its threads were called before.
         ran = sorted(bar._replace(name=called or text) for thread, _ in own for bar in runs.get(thread, []))
         note = "" if cpu is None else time_text(cpu)
-        yield Track("Processes", label, [life, ran], role="process", note=note, key=process)
+        short = [*(short_runs.get(thread, (0, 0)) for thread, _ in own), short_calls.get(process, (0, 0))]
+        number, ns = _summed(short)
+        yield Track(
+            "Processes", label, [life, ran], role="process", note=note, key=process, left_out=number, left_out_ns=ns
+        )
         if sum(thread in runs for thread, _ in own) > 1:
             for thread, name in own:
                 if thread in runs:
                     yield Track("Processes", f"thread {name}", [runs[thread]], parent=label)
-        if made := calls.get(process):
+        if made := bars.get(process):
             yield Track("Processes", "system calls", packed(made), parent=label, role="calls")
 
 
@@ -126,12 +132,16 @@ def _life(start: int, end: int | None, name: str, whole: Window) -> Bar:
     return Bar(start, last if end is None else max(start, end), name, Look.LIFE | (Sign.OPEN if end is None else 0))
 
 
-def _thread_tracks(threads: pl.DataFrame, runs: dict[int, list[Bar]], whole: Window) -> Iterator[Track]:
+def _thread_tracks(
+    threads: pl.DataFrame, runs: dict[int, list[Bar]], whole: Window, short: dict[int, tuple[int, int]]
+) -> Iterator[Track]:
     rows = threads.sort("run_ns", "thread", descending=[True, False])
     for thread, name, start, end, ran in rows.select("thread", "name", "start_ns", "end_ns", "run_ns").iter_rows():
         text = name or f"thread {thread}"
         life = [_life(start, end, text, whole)]
-        yield Track("Threads", f"{text} · {thread}", [life, runs.get(thread, [])], role="process", note=time_text(ran))
+        lanes, note = [life, [bar._replace(name=text) for bar in runs.get(thread, [])]], time_text(ran)
+        number, ns = short.get(thread, (0, 0))
+        yield Track("Threads", f"{text} · {thread}", lanes, role="process", note=note, left_out=number, left_out_ns=ns)
 
 
 def _runs(boot: Boot, least: int) -> dict[int, list[Bar]]:
@@ -155,8 +165,19 @@ def _runs(boot: Boot, least: int) -> dict[int, list[Bar]]:
     return found
 
 
-def _system_calls(boot: Boot, whole: Window, least: int) -> dict[int, list[Bar]]:
-    """The system calls of each process, those that did not return until its end or that of the boot."""
+def _left_out(rows: pl.DataFrame, by: str, least: int) -> dict[int, tuple[int, int]]:
+    """The number and the time of what is shorter than a page has a place for, by thread or process."""
+    length = pl.col("end_ns") - pl.col("start_ns")
+    sums = rows.filter((length > 0) & (length < least)).group_by(by).agg(pl.len(), length.sum().alias("ns"))
+    return {owner: (number, ns) for owner, number, ns in sums.iter_rows()}
+
+
+def _summed(short: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    return sum(number for number, _ in short), sum(ns for _, ns in short)
+
+
+def _call_rows(boot: Boot, whole: Window) -> pl.DataFrame:
+    """The system calls of processes; those that did not return last until the end of their process or of the boot."""
     rows = boot.table("system_calls")
     if rows.is_empty():
         rows = imported_calls(boot).drop_nulls(["process", "start_ns"]).with_columns(last_ns=pl.lit(None, pl.Int64))
@@ -167,9 +188,12 @@ def _system_calls(boot: Boot, whole: Window, least: int) -> dict[int, list[Bar]]
     last = pl.coalesce(
         pl.when(pl.col("name").is_in(_EXITS)).then("last_ns"), "process_end_ns", pl.lit(whole.last_ns, pl.Int64)
     )
-    rows = rows.join(ends, on="process", how="left").with_columns(
+    return rows.join(ends, on="process", how="left").with_columns(
         is_open=pl.col("end_ns").is_null(), end_ns=pl.max_horizontal("start_ns", pl.coalesce("end_ns", last))
     )
+
+
+def _call_bars(rows: pl.DataFrame, least: int) -> dict[int, list[Bar]]:
     rows = rows.filter(pl.col("end_ns") - pl.col("start_ns") >= least)
     found: dict[int, list[Bar]] = defaultdict(list)
     for process, name, start, end, is_open in rows.select(
