@@ -64,6 +64,10 @@ def test_the_search_finds_console_lines_and_goes_to_them(show: Show, tmp_path: P
     box.press("Enter")
     assert said.inner_text() == "1 of 1 console line. 1.600000 s: systemd[1]: systemd 252 running in system mode"
     assert "What ran at 1.600000 s" in timeline.details()
+    # The strip of the console marks the line; a drawing shows what the canvas does.
+    report.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert report.page.locator(".tl-paper rect[width='3.0'][height='16.0']").count() == 1
+    report.page.evaluate("dispatchEvent(new Event('afterprint'))")
     # Bars come first, then the lines that have the same word.
     box.fill("core_start")
     assert "bars," in said.inner_text()

@@ -26,7 +26,7 @@ export class Chart {
   readonly live = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
   readonly folded: Set<string>;
   readonly marks: Marks;
-  readonly log: Instants;
+  log: Instants;
   selection: [number, number] | null = null;
   instant: number | null = null;
   hover: number | null = null;

@@ -67,6 +67,7 @@ export class SearchBox {
     this.#place = -1;
     chart.finding = asks(query) ? find(chart.timeline, query) : null;
     this.#lines = findLines(chart.log, query);
+    chart.log = { ...chart.log, found: this.#lines };
     if (query.at !== null) chart.instant = Math.min(chart.view.last, chart.view.first + query.at);
     const said: string[] = [];
     if (query.wrong !== null) said.push(`“${query.wrong}” is no term. ${HINT}.`);

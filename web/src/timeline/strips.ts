@@ -22,6 +22,8 @@ export function tickText(ns: number, step: number): string {
 export interface Instants {
   time_ns: (number | null)[];
   text: string[];
+  /** Those that a search found. */
+  found?: number[];
 }
 
 export interface Marks {
@@ -45,6 +47,7 @@ export function paintRuler(t: Target, view: View, ticks: number[], marks: Marks,
     t.rect(view.x(at) - 1, 19, 3, 5, p.critical);
   });
   paintConsole(t, view, log, p);
+  paintFound(t, view, log, p);
   t.rect(0, 0, view.gutter, RULER, p.faint);
   t.text(10, 15, `${time(view.length)} shown`, p.ink);
   if (log.time_ns.length > 0) t.text(10, 37, "Console", p.ink);
@@ -66,6 +69,14 @@ function paintConsole(t: Target, view: View, log: Instants, p: Palette): void {
     const text = consoleLine(log.text[i] ?? "").replace(/^\[ *[\d.]+\] /, "");
     const letters = Math.floor((room - 8) / LETTER);
     t.text(x + 4, 37, text.length > letters ? `${text.slice(0, letters - 1)}…` : text, p.ink);
+  }
+}
+
+/** Over the console lines: a wider tick for each that a search found. */
+function paintFound(t: Target, view: View, log: Instants, p: Palette): void {
+  for (const i of log.found ?? []) {
+    const at = log.time_ns[i] ?? Number.NEGATIVE_INFINITY;
+    if (at >= view.from && at <= view.to) t.rect(view.x(at) - 1, TICK_ROW + 1, 3, 16, p.hit);
   }
 }
 
