@@ -25,7 +25,7 @@ PLACES = 40
 #: Places with this share of the time are shown; what is left is spread over many small ones.
 _MOST = 0.95
 #: The kernel's function of a system call, of all architectures.
-_SYSTEM_CALL = re.compile(r"__(?:x64|ia32|arm64|riscv|se|do)_sys_(\w+)")
+_SYSTEM_CALL = re.compile(r"__[a-z0-9]+_sys_(\w+)")
 
 Json = dict[str, Any]
 Interval = tuple[int, int]
