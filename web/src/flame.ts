@@ -144,10 +144,12 @@ function treeChoice(selection: Selection, hidden: boolean): HTMLSelectElement {
 }
 
 function ruleText({ pruning }: PageData): string {
+  if (pruning.kept === pruning.nodes) return `All ${exact(pruning.nodes)} call paths are drawn.`;
   return (
     `Of ${exact(pruning.nodes)} call paths ${exact(pruning.kept)} are drawn: below each frame, those that hold under ` +
     `${(100 * pruning.share).toLocaleString("en", { maximumSignificantDigits: 3 })} % of the boot's instructions and of its time` +
-    ` are put together in one frame “(N smaller)”, as are those deeper than ${exact(pruning.depth)} calls. Nothing is left out: every level adds up.`
+    ` are put together in one frame “(N smaller)”, as are those deeper than ${exact(pruning.depth)} calls. Nothing is left out: every level adds up. ` +
+    "A page of `firstlight report --all-paths` draws each of them."
   );
 }
 

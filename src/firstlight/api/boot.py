@@ -321,11 +321,13 @@ class Boot(ProcessTables, DeviceTables, UnitTables):
 
         return compare(self, other)
 
-    def report(self, output: str | os.PathLike[str] | None = None, *, force: bool = False) -> Path:
+    def report(
+        self, output: str | os.PathLike[str] | None = None, *, all_paths: bool = False, force: bool = False
+    ) -> Path:
         """Write the boot as one HTML page; see :func:`firstlight.report`."""
         from firstlight.api.write import report
 
-        return report(self, output, force=force)
+        return report(self, output, all_paths=all_paths, force=force)
 
     def export(
         self, to: ExportFormat | str, output: str | os.PathLike[str] | None = None, *, force: bool = False

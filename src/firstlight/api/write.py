@@ -34,13 +34,14 @@ class Export:
     """What the format cannot hold."""
 
 
-def page(boot: BootLike, other: BootLike | None = None, *, align: str | None = None) -> str:
+def page(boot: BootLike, other: BootLike | None = None, *, align: str | None = None, all_paths: bool = False) -> str:
     """A boot as the text of one self-contained HTML page; or two boots on one axis, with their comparison.
 
     :param boot: the boot, or its path.
     :param other: another boot, which the page compares with the first.
     :param align: of two boots: the mark that has the same place on both axes; by default the first that both have.
-    :raises UsageError: when one of two boots has no such mark, or `align` is given for one boot.
+    :param all_paths: of one boot: draw every call path, also those that hold next to nothing; the page becomes larger.
+    :raises UsageError: when one of two boots has no such mark, `align` is given for one boot, or `all_paths` for two.
     :raises BundleError: when a table of the bundle cannot be read.
     :raises LabError: when the page has not been built.
 
@@ -51,12 +52,14 @@ def page(boot: BootLike, other: BootLike | None = None, *, align: str | None = N
     from firstlight.render.page.html import page_html
 
     if other is not None:
+        if all_paths:
+            raise UsageError("a page with all call paths has one boot", hint="write a page of each boot")
         from firstlight.render.page.pair import pair_html
 
         return pair_html(_opened(boot), _opened(other), align)
     if align is not None:
         raise UsageError("`align` is for two boots", hint="give a second boot")
-    return page_html(_opened(boot))
+    return page_html(_opened(boot), all_paths=all_paths)
 
 
 def _opened(boot: BootLike) -> Boot:
@@ -71,6 +74,7 @@ def report(
     *,
     other: BootLike | None = None,
     align: str | None = None,
+    all_paths: bool = False,
     force: bool = False,
 ) -> Path:
     """Write a boot as one self-contained HTML page, which needs no network; or two boots on one axis.
@@ -79,9 +83,10 @@ def report(
     :param output: the page; by default `NAME.html`, here; of two boots `NAME-OTHER.html`.
     :param other: another boot, which the page compares with the first.
     :param align: of two boots: the mark that has the same place on both axes; by default the first that both have.
+    :param all_paths: of one boot: draw every call path, also those that hold next to nothing; the page becomes larger.
     :param force: replace a file that is there.
     :returns: the page's path.
-    :raises UsageError: when one of two boots has no such mark.
+    :raises UsageError: when one of two boots has no such mark, or `all_paths` is given for two.
     :raises FirstlightError: when the file is there already or cannot be written.
     :raises BundleError: when a table of the bundle cannot be read.
 
@@ -94,7 +99,7 @@ def report(
     names = "-".join(_name(directory_of(each)) for each in (boot, other) if each is not None)
     out = Path(output) if output is not None else Path(f"{names}.html")
     check_free(out, force=force)
-    write_page(page(boot, other, align=align), out)
+    write_page(page(boot, other, align=align, all_paths=all_paths), out)
     return out
 
 

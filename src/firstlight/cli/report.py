@@ -33,6 +33,12 @@ def report(
             help="With two boots: align them at this mark (default: the first that both have).",
         ),
     ] = None,
+    all_paths: Annotated[
+        bool,
+        typer.Option(
+            "--all-paths", help="With one boot: draw every call path, not only those that hold 0.005 % of the boot."
+        ),
+    ] = False,
     force: ForceFile = False,
     json: Json = False,
 ) -> None:
@@ -46,6 +52,7 @@ def report(
       firstlight report a.boot -o page.html --force
       firstlight report a.boot b.boot -o ab.html
       firstlight report a.boot b.boot --align kernel_start
+      firstlight report a.boot --all-paths -o a-all.html
       firstlight report a.boot -o - | gzip > page.html.gz
     """
     if len(boots) > 2:
@@ -60,9 +67,9 @@ def report(
             raise UsageError(
                 "`-o -` cannot be combined with `--json`", hint="`firstlight show --json` prints the boot as data"
             )
-        sys.stdout.write(api.page(boot, other, align=align))
+        sys.stdout.write(api.page(boot, other, align=align, all_paths=all_paths))
         return
-    page = api.report(boot, output, other=other, align=align, force=force)
+    page = api.report(boot, output, other=other, align=align, all_paths=all_paths, force=force)
     if json:
         second = {} if other is None else {"other": str(other)}
         print_json({"boot": str(boot), **second, "page": str(page), "bytes": page.stat().st_size})

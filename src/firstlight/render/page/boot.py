@@ -25,7 +25,7 @@ from firstlight.render.page.slices import page_slices
 from firstlight.render.page.text import TEXT, columns_of, shortened
 from firstlight.render.page.timeline.build import compressed, page_timeline
 from firstlight.render.page.timing import page_timing
-from firstlight.render.page.tree import FOLD_DEPTH, FOLD_SHARE, PageTree, fold, fold_phases
+from firstlight.render.page.tree import FOLD_DEPTH, FOLD_SHARE, NO_SHARE, PageTree, fold, fold_phases
 from firstlight.render.table_json import table_json
 from firstlight.render.views.machine_costs import machine_costs_table
 from firstlight.schema.spans import SpanKind
@@ -87,9 +87,10 @@ def page_data(boot: Boot) -> tuple[Json, bytes]:
     return data | {"timeline": timeline}, columns + sliced
 
 
-def page_parts(boot: Boot) -> dict[str, bytes]:
+def page_parts(boot: Boot, *, all_paths: bool = False) -> dict[str, bytes]:
     """What each element of the report page of *boot* takes: :func:`page_data`, written once.
 
+    :param all_paths: put no call paths together; the page may then be larger than :data:`PAGE_BYTES`.
     :raises BundleError: when a table of the bundle cannot be read.
 
     >>> boot = firstlight.open(bundle)
@@ -98,18 +99,19 @@ def page_parts(boot: Boot) -> dict[str, bytes]:
     >>> {name: len(content) for name, content in page_parts(boot).items()} == {n: len(c) for n, c in whole.items()}
     True
     """
-    data, sliced, path = _all_but_timeline(boot)
+    data, sliced, path = _all_but_timeline(boot, NO_SHARE if all_paths else FOLD_SHARE)
     written = parts(data, sliced)
-    return with_timeline(written, *page_timeline(boot, path, _left(written)))
+    left = PAGE_BYTES * 4 // 5 // 2 if all_paths else _left(written)
+    return with_timeline(written, *page_timeline(boot, path, left))
 
 
-def _all_but_timeline(boot: Boot) -> tuple[Json, bytes, CriticalPath]:
+def _all_but_timeline(boot: Boot, share: float = FOLD_SHARE) -> tuple[Json, bytes, CriticalPath]:
     """The data of a page without its timeline, the columns of its slices, and the critical path."""
     strings = Strings()
     calls = boot.calls()
-    tree = fold(calls)
+    tree = fold(calls, share)
     process_calls = process_tree(boot)
-    processes = fold(process_calls.calls)
+    processes = fold(process_calls.calls, share)
     phases = _phases(boot)
     profiled = not calls.is_empty()
     costs = machine_costs(boot)
@@ -138,8 +140,8 @@ def _all_but_timeline(boot: Boot) -> tuple[Json, bytes, CriticalPath]:
             for phase, table in (boot.phase_functions() if profiled else {}).items()
         },
         "machine": None if costs is None else table_json(machine_costs_table(costs, CLOCKS[boot.manifest.clock.kind])),
-        "pruning": _pruning(tree),
-        "process_tree": _tree(processes, strings) | {"pruning": _pruning(processes)},
+        "pruning": _pruning(tree, share),
+        "process_tree": _tree(processes, strings) | {"pruning": _pruning(processes, share)},
         "user_functions": page_user_functions(boot),
         "findings": page_findings(boot, path),
         "timing": page_timing(boot, path),
@@ -253,8 +255,8 @@ def _initcalls(boot: Boot) -> Json:
     return columns_of(frame, wanted, NAME) | {"rows": rows}
 
 
-def _pruning(tree: PageTree) -> Json:
-    return {"share": FOLD_SHARE, "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)}
+def _pruning(tree: PageTree, share: float) -> Json:
+    return {"share": max(0.0, share), "depth": FOLD_DEPTH, "nodes": tree.nodes, "kept": len(tree.parent)}
 
 
 def _tree(tree: PageTree, strings: Strings) -> Json:

@@ -23,13 +23,14 @@ _SAFE = bytes.maketrans(b"<&>", b".,:")
 _PLAIN = bytes.maketrans(b".,:", b"<&>")
 
 
-def page_html(boot: Boot) -> str:
+def page_html(boot: Boot, *, all_paths: bool = False) -> str:
     """The report page of *boot* as HTML text.
 
+    :param all_paths: draw every call path; the page may then be larger than others.
     :raises BundleError: when a table of the bundle cannot be read.
     :raises LabError: when the page has not been built, or is not the one that this Firstlight fills.
     """
-    return _filled(page_parts(boot))
+    return _filled(page_parts(boot, all_paths=all_paths))
 
 
 def filled(data: dict[str, Any], columns: bytes = b"") -> str:

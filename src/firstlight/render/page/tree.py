@@ -10,6 +10,9 @@ import polars as pl
 #: Children of a frame that hold less than this share of the boot are put together in one `(N smaller)` frame.
 FOLD_SHARE = 0.00005
 
+#: No frame holds less than this share.
+NO_SHARE = -1.0
+
 #: Call paths deeper than this are put together too, whatever they hold.
 FOLD_DEPTH = 400
 
@@ -42,7 +45,7 @@ def fold(calls: pl.DataFrame, share: float = FOLD_SHARE, depth: int = FOLD_DEPTH
     sum of all of theirs and whose calls are those of the children. One small child alone, without callees, stays.
 
     :param calls: the table `calls` of a bundle.
-    :param share: of the boot, between 0 and 1.
+    :param share: of the boot, between 0 and 1, or :data:`NO_SHARE`.
     :param depth: nodes deeper than this are put together, too.
 
     >>> tree = fold(firstlight.open(bundle).calls(), share=0.01)
