@@ -83,7 +83,7 @@ def test_a_board_that_boots_by_itself_is_named_and_what_came_before_left_out(tmp
 def test_garbage_is_named_and_nothing_is_lost(tmp_path: Path) -> None:
     garbage = bytes(random.Random(1).choices(range(128, 256), k=400))
     with emulated(Board(console=garbage)) as board, pytest.raises(FirstlightError, match="baud rate") as error:
-        firstlight.capture(board.port, power=board.power, output=tmp_path / "a.boot", timeout_s=1)
+        firstlight.capture(board.port, power=board.power, output=tmp_path / "a.boot", timeout_s=5)
     assert garbage[:16] in (tmp_path / "a.capture.bin").read_bytes()
     assert error.value.hint == "the file contains the complete capture"
 
