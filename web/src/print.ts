@@ -1,4 +1,4 @@
-/** Paper has nothing to press: what is folded among the known causes is shown, and drawings shrink to the page's width. */
+/** Prepares the page for printing: opens the folded known causes and lets drawings shrink to the width of the paper. */
 
 /** Prepares the page when it is printed, and undoes it afterwards. */
 export function printing(page: HTMLElement): void {

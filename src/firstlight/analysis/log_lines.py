@@ -65,8 +65,8 @@ def gaps(boot: Boot, least_ns: int = 0, explained: int = 20) -> pl.DataFrame:
     """The time between lines that follow one another in time, the longest first.
 
     With the time before the first line and after the last one they are the whole window of the boot: with *least_ns* 0
-    `gap_ns` adds up to it exactly. Lines before or after it divide nothing. Where a record has more events than were
-    stored, the gaps end with the last one that was: see :func:`stored_until`.
+    `gap_ns` adds up to it exactly. Lines before or after it divide nothing. If a record has more events than are
+    stored, the gaps end with its last stored event: see :func:`stored_until`.
 
     Columns: `gap_ns`, `start_ns`, `end_ns`, `line_before` and `before` (null: the boot's first mark), `line_after` and
     `after` (null: its last), `running` (the initcalls, probes, units, ... that ran longest in the gap; only of the
@@ -114,9 +114,9 @@ def gaps(boot: Boot, least_ns: int = 0, explained: int = 20) -> pl.DataFrame:
 
 
 def stored_until(boot: Boot) -> int | None:
-    """Where a record has more events than were stored: the time of the last that was; without such a record nothing.
+    """The time of the last stored event of a record that has more events than are stored; none without such a record.
 
-    After it, that no line is there does not mean that nothing happened.
+    After this time, a gap between lines does not show that nothing happened.
 
     >>> import firstlight
     >>> stored_until(firstlight.open(bundle)) is None

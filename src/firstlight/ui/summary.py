@@ -67,7 +67,8 @@ def _summary(entry: Entry, boot: Boot) -> Summary:
         entry,
         mode=manifest.mode,
         status=manifest.state,
-        kernel=(kernel_text(boot) or "").rpartition("/")[2],
+        # The manifest of a recording names its kernel, and no table has to be read.
+        kernel=str(manifest.versions.get("kernel") or kernel_text(boot) or "").rpartition("/")[2],
         time_ns=manifest.totals.virtual_ns,
         clock=CLOCKS[manifest.clock.kind],
         recorded_at=manifest.recorded_at,

@@ -39,17 +39,24 @@ function isLife(track: Track): boolean {
 
 /** What a bar is called in an answer: a run by its process with its number, a system call by its process, too. */
 export function calledIn(timeline: Timeline, { track, lane, i }: Spot): string {
-  const name = timeline.names[lane.named(i)] ?? "";
-  if (track.role === "process") return numbered(track, name);
-  const parent = track.role === "calls" ? timeline.tracks[track.parent] : undefined;
-  if (!parent) return name;
-  const runs = parent.lanes[1];
-  const process = runs && runs.size > 0 ? (timeline.names[runs.named(0)] ?? "") : null;
-  return `${process === null ? parent.label : numbered(parent, process)}: ${name}`;
+  return callsIn(timeline, track)(timeline.names[lane.named(i)] ?? "");
 }
 
-function numbered(track: Track, name: string): string {
-  return name + (/ · \d+$/.exec(track.label)?.[0] ?? "");
+/** Turns the name of a bar of a track into what it is called in an answer. */
+function callsIn(timeline: Timeline, track: Track): (name: string) => string {
+  if (track.role === "process") {
+    const number = numberOf(track);
+    return (name) => name + number;
+  }
+  const parent = track.role === "calls" ? timeline.tracks[track.parent] : undefined;
+  if (!parent) return (name) => name;
+  const runs = parent.lanes[1];
+  const process = runs && runs.size > 0 ? (timeline.names[runs.named(0)] ?? "") + numberOf(parent) : parent.label;
+  return (name) => `${process}: ${name}`;
+}
+
+function numberOf(track: Track): string {
+  return / · \d+$/.exec(track.label)?.[0] ?? "";
 }
 
 export interface Sum {
@@ -78,10 +85,11 @@ export function sums(timeline: Timeline, from: number, to: number): Sum[] {
   for (const track of timeline.tracks) {
     const kind = kindOf(track);
     const life = isLife(track);
+    const added = addsTo(timeline, track);
     for (const lane of counted(track)) {
       for (let i = lane.after(from); i < lane.size && lane.from(i) < to; i++) {
         const throughout = life && lane.from(i) <= from && lane.to(i) >= to;
-        const name = throughout ? THROUGHOUT : sumName(timeline, { track, lane, i });
+        const name = throughout ? THROUGHOUT : added(timeline.names[lane.named(i)] ?? "");
         const key = `${track.group}\0${kind}\0${name}`;
         let sum = found.get(key);
         if (!sum) {
@@ -100,10 +108,10 @@ export function sums(timeline: Timeline, from: number, to: number): Sum[] {
   return [...found.values()].sort((a, b) => a.rank - b.rank || b.time - a.time).map(({ rank: _, ...sum }) => sum);
 }
 
-/** What a bar is added to; the bars of a graph differ by their height and are one sum. */
-function sumName(timeline: Timeline, spot: Spot): string {
-  if (spot.track.role === "queue") return "any number waiting";
-  return spot.track.role === "load" ? "busy" : calledIn(timeline, spot);
+/** Turns the name of a bar into what it is added to; the bars of a graph differ by their height and are one sum. */
+function addsTo(timeline: Timeline, track: Track): (name: string) => string {
+  if (track.role === "queue") return () => "any number waiting";
+  return track.role === "load" ? () => "busy" : callsIn(timeline, track);
 }
 
 /** The edges of bars that are nearest to an instant: where an interval may begin or end. */

@@ -1,13 +1,13 @@
-/** The timeline on paper: a drawing of all its lanes in place of the canvases, of which a part is scrolled away. */
+/** Prints the timeline: an SVG drawing of all lanes replaces the canvases, which show only the part scrolled into view. */
 import { el } from "../dom";
 import type { Chart } from "./chart";
 import { type DrawingOptions, drawing } from "./drawing";
 
-/** Of the drawing, in pixels; it shrinks to the width of the paper. */
+/** The width of the drawing in pixels; CSS scales it to the paper. */
 const WIDTH = 1000;
 
-/** The element that has the drawing while the page is printed. Paper has colours of its own, in which the style sheet
- * fills those that the drawing names. */
+/** The element that contains the drawing while the page is printed. The drawing names its colours as CSS variables, so
+ * the print style sheet chooses them. */
 export function onPaper(chart: Chart, name: string, options: DrawingOptions = {}): HTMLElement {
   const place = el("div", { class: "tl-paper" });
   const { view } = chart;

@@ -101,7 +101,7 @@ def page_parts(boot: Boot, *, all_paths: bool = False) -> dict[str, bytes]:
     """
     data, sliced, path = _all_but_timeline(boot, NO_SHARE if all_paths else FOLD_SHARE)
     written = parts(data, sliced)
-    left = PAGE_BYTES * 4 // 5 // 2 if all_paths else _left(written)
+    left = _gzip_bytes(PAGE_BYTES // 2) if all_paths else _left(written)
     return with_timeline(written, *page_timeline(boot, path, left))
 
 
@@ -159,9 +159,12 @@ def _left(written: Mapping[str, bytes]) -> int:
 
     :param written: the parts of the page without its timeline.
     """
-    # Four bytes are five letters of the page.
-    rest = sum(compressed(part) for part in written.values())
-    return (PAGE_BYTES - FRAME_BYTES) * 4 // 5 - rest
+    return _gzip_bytes(PAGE_BYTES - FRAME_BYTES) - sum(compressed(part) for part in written.values())
+
+
+def _gzip_bytes(letters: int) -> int:
+    """The bytes of gzip that so many letters of a page hold: base 85 writes four bytes as five letters."""
+    return letters * 4 // 5
 
 
 def _boot(boot: Boot) -> Json:

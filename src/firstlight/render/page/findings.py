@@ -22,7 +22,7 @@ from firstlight.schema.spans import SpanKind
 _TEXT = 2000
 #: No more places of one finding than this: the longest.
 PLACES = 40
-#: Places with this share of the time are shown; what is left is spread over many small ones.
+#: The share of the time that the shown places cover; many short places hold the rest.
 _MOST = 0.95
 #: The kernel's function of a system call, of all architectures.
 _SYSTEM_CALL = re.compile(r"__[a-z0-9]+_sys_(\w+)")

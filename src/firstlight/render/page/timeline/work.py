@@ -81,17 +81,16 @@ def process_tracks(boot: Boot, whole: Window, least: int) -> Iterator[Track]:
     :param least: shorter runs and calls are left out, and counted; in nanoseconds.
     """
     rows = processes(boot).sort("cpu_ns", "process", descending=[True, False], nulls_last=True)
-    threads, runs = boot.threads(), _runs(boot, least)
+    threads, runs, short_runs = boot.threads(), _runs(boot, least), _left_out(boot.runs(), "thread", least)
     if rows.is_empty():
-        yield from _thread_tracks(threads, runs, whole, _left_out(boot.runs(), "thread", least))
+        yield from _thread_tracks(threads, runs, whole, short_runs)
         return
     owners: dict[int, list[tuple[int, str]]] = defaultdict(list)
     if "process" in threads.columns:
         for thread, process, name in threads.select("thread", "process", "name").iter_rows():
             owners[process].append((thread, name or f"thread {thread}"))
     names, calls = process_names_of(boot), _call_rows(boot, whole)
-    short_runs, short_calls = _left_out(boot.runs(), "thread", least), _left_out(calls, "process", least)
-    bars = _call_bars(calls, least)
+    bars, short_calls = _call_bars(calls, least), _left_out(calls, "process", least)
     columns = ("process", "pid", "name", "cpu_ns", "start_ns", "end_ns")
     for process, pid, called, cpu, start, end in rows.select(columns).iter_rows():
         text = _label(called, names[process].text)
