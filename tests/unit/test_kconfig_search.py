@@ -150,6 +150,26 @@ def test_features_are_predicates_over_the_configuration() -> None:
     assert lost_feature([mitigations], {}, {"RETPOLINE": "n"}) == ""
 
 
+#: Options that Debian's cloud kernel sets, whose code a boot of the default guest does not call, or whose dependencies
+#: unused options are.
+PROTECTION = [
+    "SYN_COOKIES", "SECURITY_NETWORK_XFRM", "SECURITY_APPARMOR_HASH", "SECURITY_APPARMOR_HASH_DEFAULT", "SECURITY_TOMOYO",
+    "KEXEC_SIG", "KEXEC_BZIMAGE_VERIFY_SIG", "SIGNED_PE_FILE_VERIFICATION", "STRICT_DEVMEM", "IO_STRICT_DEVMEM",
+    "SCHED_STACK_END_CHECK", "LEGACY_VSYSCALL_NONE", "BPF_UNPRIV_DEFAULT_OFF", "SECURITY_DMESG_RESTRICT",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("option", PROTECTION)
+def test_a_protection_is_kept_although_the_boot_does_not_use_it(option: str) -> None:
+    (mitigations,) = features("mitigations")
+    config = {option: "y", "TCG_TPM": "y"}
+    uses = {option: Use.UNUSED, "TCG_TPM": Use.UNUSED}
+    files = [*FILES, SourceFile("net/ipv4/protection", (option,), "protection")]
+    space = space_of(config, uses, files, (), [mitigations], ())
+    assert space.wanted([group.id for group in space.groups])[option] == "y"
+    assert f"`CONFIG_{option}` is not set" in lost_feature([mitigations], {}, config)
+
+
 def test_an_unknown_feature_is_named_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="no feature `ext5`"):
         kept_features(["ext5"], smallest=False)
