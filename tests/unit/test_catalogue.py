@@ -88,6 +88,10 @@ WRONG = {
     "a modifier of another kind": (
         ENTRY.replace('least = "2 ms"', 'state = "failed"'), "`state` does not go with `functions`", None,
     ),
+    "a health check that there is not": (ENTRY.replace("HC-DMESG", "HC-DMSG"), "`entry.checks`", None),
+    "a fact that words cannot hold": (
+        ENTRY.replace("my.off", "lpj={kernel.nope}"), "`words` cannot hold the fact `{kernel.nope}`", None,
+    ),
     "a duration without unit": (ENTRY.replace('"2 ms"', '"2"'), "write a duration with its unit", None),
     "no evidence": (
         ENTRY.replace('any = [{ functions = ["my_init"], least = "2 ms" }]', ""),

@@ -17,12 +17,14 @@ from firstlight.advise.apply import with_remedy
 from firstlight.advise.contexts import common, merged, without
 from firstlight.advise.entry import Evidence, Remedy
 from firstlight.advise.evidence import see
+from firstlight.advise.findings import find
 from firstlight.advise.observed import Observed
 from firstlight.advise.price import Cost, price, shared_ns
 from firstlight.advise.prove import proof_of
+from firstlight.advise.read import parse
 from firstlight.cli.main import run
 from firstlight.recipe.options import RecordOptions
-from firstlight.render.views.explain import finding_report
+from firstlight.render.views.explain import finding_report, remedy_text
 from imported_bundle import Spans, make_imported, write_bundle
 from invented_processes import make_processes
 
@@ -418,6 +420,32 @@ def test_an_initramfs_is_packed_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("gain", "proof"), [(95, "proved"), (40, "partly proved"), (0, "refuted"), (-5, "refuted")])
 def test_a_trial_proves_or_refutes_by_its_gain(gain: int, proof: str) -> None:
     assert proof_of(100, gain) == proof
+
+
+def test_facts_of_the_boot_are_in_the_advice_and_a_fact_that_is_missing_is_named(tmp_path: Path) -> None:
+    text = """
+[[entry]]
+id = "MY-01"
+title = "a cause of mine"
+nature = "work"
+mechanism = "Something happens at every start. It takes its time."
+any = [{ fact = "^kernel.release$" }]
+remedies = [{ layer = "cmdline", words = "lpj={kernel.lpj}" }]
+effect = "3 ms"
+source = "a measurement"
+risk = "None."
+"""
+    (entry,) = parse(text, "mine.toml")
+    for facts, advice in (
+        ({"kernel.lpj": "4000"}, "add `lpj=4000`"),
+        ({}, "add `lpj={kernel.lpj}` with the value of `kernel.lpj` in the boot"),
+    ):
+        place = tmp_path / str(len(facts))
+        place.mkdir()
+        bundle = make_imported(place, more_facts={"kernel.release": "6.1", **facts})
+        found = find(Observed(firstlight.open(bundle)), entry)
+        assert found is not None
+        assert remedy_text(found.remedy) == advice
 
 
 def test_a_boot_of_logs_cannot_be_tried(imported: Observed) -> None:

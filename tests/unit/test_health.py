@@ -11,6 +11,7 @@ import pytest
 
 import firstlight
 from bundles import SCHEMA, make_bundle, write_table
+from firstlight.advise.health.check_id import CheckId
 from firstlight.cli.main import run
 from firstlight.lab.guest.report import Report, facts_from_report
 
@@ -161,6 +162,12 @@ def test_an_expected_difference_does_not_fail(healthy: Path, tmp_path: Path) -> 
     assert [check.id for check in found.checks if check.outcome == "changed"] == ["HC-CLOCK"]
 
 
+@pytest.mark.parametrize("pattern", ["HC-DEVICES *", "device.pci/*", "HC-DEV", ""])
+def test_an_expected_difference_of_no_check_is_refused(pattern: str, healthy: Path) -> None:
+    with pytest.raises(firstlight.UsageError, match=r"health check|no subject"):
+        firstlight.health(healthy, healthy, [pattern])
+
+
 def test_each_security_module_that_is_missing_is_a_difference_of_its_own(tmp_path: Path) -> None:
     lsm = "policy./sys/kernel/security/lsm"
     before = system(tmp_path, "a.boot", {lsm: "capability,apparmor,bpf"})
@@ -175,8 +182,8 @@ def test_each_security_module_that_is_missing_is_a_difference_of_its_own(tmp_pat
 
 def test_without_a_baseline_what_cannot_be_known_is_unknown(healthy: Path) -> None:
     found = {check.id: check.outcome for check in firstlight.health(healthy).checks}
-    assert found["HC-DEV"] == found["HC-MOUNT"] == found["HC-DMESG"] == "unknown"
-    assert found["HC-TAINT"] == found["HC-UNITS"] == found["HC-LPJ"] == "pass"
+    assert found[CheckId.DEV] == found[CheckId.MOUNT] == found[CheckId.DMESG] == "unknown"
+    assert found[CheckId.TAINT] == found[CheckId.UNITS] == found[CheckId.LPJ] == "pass"
 
 
 def test_a_wrong_lpj_is_caught_by_the_rate_of_the_tsc_alone(tmp_path: Path) -> None:
@@ -240,13 +247,13 @@ def test_a_log_without_userspace_does_not_say_whether_the_boot_came_up(
 def test_a_log_with_userspace_shows_that_the_boot_came_up(tmp_path: Path) -> None:
     boot = imported(tmp_path, "[    0.000000] Linux version 6.1.0\n[    1.000000] Run /sbin/init as init process\n")
     found = {check.id: check for check in firstlight.health(boot).checks}
-    assert (found["HC-BOOT"].outcome, found["HC-BOOT"].detail) == ("pass", "came up")
+    assert (found[CheckId.BOOT].outcome, found[CheckId.BOOT].detail) == ("pass", "came up")
 
 
 def test_a_failed_boot_did_not_come_up(tmp_path: Path) -> None:
     panic = "[    0.000000] Linux version 6.1.0\n[    1.000000] Kernel panic - not syncing: no root\n"
     found = {check.id: check for check in firstlight.health(imported(tmp_path, panic)).checks}
-    assert (found["HC-BOOT"].outcome, found["HC-BOOT"].detail) == ("fail", "did not come up")
+    assert (found[CheckId.BOOT].outcome, found[CheckId.BOOT].detail) == ("fail", "did not come up")
 
 
 def test_sizes_have_units_and_a_lost_login_is_reported(healthy: Path, tmp_path: Path) -> None:
@@ -255,7 +262,7 @@ def test_sizes_have_units_and_a_lost_login_is_reported(healthy: Path, tmp_path: 
     found = {
         check.id: check for check in firstlight.health(system(tmp_path, "b.boot", small, units=units), healthy).checks
     }
-    assert found["HC-MEM"].detail == "248 MiB"
-    assert found["HC-MEM"].differences[0].text == "memory.total_bytes: 248 MiB (was 496 MiB)"
-    assert found["HC-NAMES"].differences[0].text == "block.pmem0: 1 MiB (was 1 GiB)"
-    assert found["HC-LOGIN"].detail == "no getty, no SSH server, no prompt"
+    assert found[CheckId.MEM].detail == "248 MiB"
+    assert found[CheckId.MEM].differences[0].text == "memory.total_bytes: 248 MiB (was 496 MiB)"
+    assert found[CheckId.NAMES].differences[0].text == "block.pmem0: 1 MiB (was 1 GiB)"
+    assert found[CheckId.LOGIN].detail == "no getty, no SSH server, no prompt"

@@ -14,7 +14,6 @@ from firstlight.experiment.change import FileChange
 from firstlight.experiment.files import overlay_for
 from firstlight.recipe.options import RecordOptions
 
-_PLACE = re.compile(r"\{([a-z_.]+)\}")
 _MASKED = "/etc/systemd/system/"
 
 
@@ -59,13 +58,10 @@ def with_remedy(
 
 def _words(append: str, remedy: Remedy, facts: Mapping[str, str]) -> str:
     kept = [word for word in append.split() if not any(re.fullmatch(each, word) for each in remedy.without)]
-
-    def fact(match: re.Match[str]) -> str:
-        if match[1] not in facts:
-            raise UsageError(f"the remedy needs the fact `{match[1]}`, which this boot does not have")
-        return facts[match[1]]
-
-    return " ".join([*kept, *_PLACE.sub(fact, remedy.words).split()])
+    filled = remedy.filled(facts)
+    if missing := filled.needed_facts:
+        raise UsageError(f"the remedy needs the fact `{missing[0]}`, which this boot does not have")
+    return " ".join([*kept, *filled.words.split()])
 
 
 def _without(options: tuple[str, ...], patterns: tuple[str, ...]) -> tuple[str, ...]:

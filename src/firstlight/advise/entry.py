@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from firstlight.advise.health.check_id import CheckId
 from firstlight.experiment.change import FileChange
 from firstlight.frozen import FrozenModel
 from firstlight.toml import Duration, Percent
@@ -22,8 +24,10 @@ def _is_regex(pattern: str) -> str:
 
 
 Regex = Annotated[str, Field(min_length=1), AfterValidator(_is_regex)]
+#: Facts that `words` may hold, in braces.
+_FACTS_OF_WORDS = frozenset({"kernel.lpj"})
+_FACT = re.compile(r"\{([^{}]*)\}")
 EntryId = Annotated[str, Field(pattern=r"^[A-Z]{2,4}-\d{2}[a-z]?$")]
-CheckId = Annotated[str, Field(pattern=r"^HC-[A-Z]+$")]
 
 
 class Nature(StrEnum):
@@ -37,6 +41,15 @@ class Nature(StrEnum):
     """The boot does work that it needs less of, or not now."""
     FEATURE = "feature"
     """A feature of the kernel or system costs time at every start; the remedy gives the feature up."""
+
+
+class Only(StrEnum):
+    """The part of a process's time that counts."""
+
+    WAITS = "waits"
+    """What it sleeps itself, not what it executes; its children do not count."""
+    EXECUTION = "execution"
+    """What it and its children execute, not what they sleep."""
 
 
 class Layer(StrEnum):
@@ -57,7 +70,7 @@ KINDS = (
 _MODIFIERS = {
     "functions": {"under", "outside", "alone", "beyond", "part", "least", "share", "count"},
     "initcall": {"least", "share", "count"},
-    "process": {"under", "least", "share", "count", "waits"},
+    "process": {"under", "least", "share", "count", "only"},
     "call": {"by", "path", "then", "loop", "least", "share", "count"},
     "unit": {"least", "share", "count", "state", "single"},
     "gap": {"until", "least", "share"},
@@ -117,7 +130,7 @@ class Evidence(FrozenModel):
     below: float | None = Field(default=None, description="the figure is less than this")
     after: Duration | None = Field(default=None, description="the line comes later than this")
     single: bool = Field(default=False, description="only the unit of these that holds the boot longest")
-    waits: bool = Field(default=False, description="only what the process waits counts, not what it executes")
+    only: Only | None = Field(default=None, description="only what the process waits counts, or only what it executes")
     least: Duration | None = Field(default=None, description="it holds the boot for at least this")
     share: Percent | None = Field(default=None, description="it holds at least this share of the boot")
     count: int | None = Field(default=None, ge=1, description="at least so many of them")
@@ -175,7 +188,28 @@ class Remedy(FrozenModel):
             raise ValueError(f"`{wrong[0]}` does not go with the layer `{self.layer}`")
         if not given and not self.by_hand:
             raise ValueError("it changes nothing: say what, or `by_hand`")
+        if unknown := sorted(set(self.needed_facts) - _FACTS_OF_WORDS):
+            known = ", ".join(f"`{{{each}}}`" for each in sorted(_FACTS_OF_WORDS))
+            raise ValueError(f"`words` cannot hold the fact `{{{unknown[0]}}}`, only {known}")
         return self
+
+    @property
+    def needed_facts(self) -> tuple[str, ...]:
+        """The facts that `words` hold in braces.
+
+        >>> Remedy(layer="cmdline", words="lpj={kernel.lpj}").needed_facts
+        ('kernel.lpj',)
+        """
+        return tuple(_FACT.findall(self.words))
+
+    def filled(self, facts: Mapping[str, str]) -> Self:
+        """The remedy with the facts of a boot in its `words`; a fact that the boot does not have stays in braces.
+
+        >>> Remedy(layer="cmdline", words="lpj={kernel.lpj}").filled({"kernel.lpj": "4000"}).words
+        'lpj=4000'
+        """
+        words = _FACT.sub(lambda match: facts.get(match[1], match[0]), self.words)
+        return self if words == self.words else self.model_copy(update={"words": words})
 
     @property
     def is_applicable(self) -> bool:
@@ -216,6 +250,12 @@ class Entry(FrozenModel):
         if not (self.all or self.any):
             raise ValueError("an entry without evidence is found nowhere: give `all` or `any`")
         return self
+
+    def filled(self, facts: Mapping[str, str]) -> Self:
+        """The entry with the facts of a boot in its remedies."""
+        if not any(remedy.needed_facts for remedy in self.remedies):
+            return self
+        return self.model_copy(update={"remedies": tuple(remedy.filled(facts) for remedy in self.remedies)})
 
 
 class EntryFile(FrozenModel):

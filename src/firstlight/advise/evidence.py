@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.advise.contexts import Stretch, merged, without
-from firstlight.advise.entry import Evidence
+from firstlight.advise.entry import Evidence, Only
 from firstlight.advise.observed import Observed, Row
 from firstlight.advise.price import NOTHING, Held, Portion, Turn, price
 from firstlight.escape import printable
@@ -140,7 +140,7 @@ def _process(observed: Observed, item: Evidence) -> Found:
     if len(found) < (item.count or 1):
         return None
     every = set(found)
-    if not item.waits:
+    if item.only is not Only.WAITS:
         todo = list(found)
         while todo:
             new = [child for child in observed.children.get(todo.pop(), ()) if child not in every]
@@ -150,9 +150,14 @@ def _process(observed: Observed, item: Evidence) -> Found:
     names = {by_number[number]["name"] for number in every}
     if threads:
         waits = _parts(observed, lambda part: part.is_wait and part.thread in threads)
-        held = Held(processes=frozenset() if item.waits else frozenset(every), waits=waits)
+        held = Held(
+            processes=frozenset() if item.only is Only.WAITS else frozenset(every),
+            waits=() if item.only is Only.EXECUTION else waits,
+        )
     else:
-        held = Held(parts=_parts(observed, lambda part: part.process in names or part.name in names))
+        parts = _parts(observed, lambda part: part.process in names or part.name in names)
+        slept = _parts(observed, lambda part: part.is_wait) if item.only is Only.EXECUTION else ()
+        held = Held(parts=without(parts, slept))
     ns = price(observed, held).ns
     shown = sorted({by_number[number]["image"] or by_number[number]["name"] for number in found})
     number = f"{len(found):,} processes, " if len(found) > 1 else "process "

@@ -160,7 +160,7 @@ def find(observed: Observed, entry: Entry, but: Sequence[Stretch] = ()) -> Findi
     cost = price(observed, held, entry.machine)
     share = cost.ns / observed.whole_ns if observed.whole_ns else 0.0
     certainty = Certainty.MEASURED if cost.is_exact else Certainty.ESTIMATED
-    return Finding(entry, found, held, cost, share, certainty)
+    return Finding(entry.filled(observed.facts), found, held, cost, share, certainty)
 
 
 def _without_special(observed: Observed, finding: Finding, every: list[Finding]) -> Finding | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from firstlight.advise.health.result import Health
 from firstlight.bundle.boot import Boot
+from firstlight.errors import UsageError
 
 __all__ = ["Health", "health"]
 
@@ -16,15 +17,22 @@ def health(boot: str | Path | Boot, baseline: str | Path | Boot | None = None, e
 
     :param baseline: a boot of the same system that is known to work. Many checks need it, and are unknown without it.
     :param expected: differences that do not fail a check, as patterns of `CHECK SUBJECT`: `HC-DEV device.pnp/*`.
+    :raises UsageError: when a pattern names no check.
     :raises BundleError: when a boot cannot be read.
 
     >>> import firstlight
     >>> firstlight.health(bundle, bundle).failed
     []
     """
+    from firstlight.advise.health.check_id import difference_pattern
     from firstlight.advise.health.health import check_health
     from firstlight.bundle.open import open
 
+    try:
+        for pattern in expected:
+            difference_pattern(pattern)
+    except ValueError as error:
+        raise UsageError(str(error), where="expected differences", hint="such as `HC-DEV device.pnp/*`") from error
     opened = boot if isinstance(boot, Boot) else open(boot)
     if baseline is None or isinstance(baseline, Boot):
         return check_health(opened, baseline, expected)

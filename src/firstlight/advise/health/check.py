@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TypeVar
 
+from firstlight.advise.health.check_id import CheckId
 from firstlight.advise.health.evidence import Evidence
 from firstlight.advise.health.result import Difference, HealthCheck, Outcome, check_of
 
@@ -22,12 +23,12 @@ class NoEvidenceError(Exception):
     """A check has no evidence; the message says of what."""
 
 
-def check(id: str, title: str) -> Callable[[Callable[[Evidence, Evidence | None], Found]], Check]:
+def check(id: CheckId, title: str) -> Callable[[Callable[[Evidence, Evidence | None], Found]], Check]:
     """Make a check of a function that finds differences; it is unknown where the function has no evidence.
 
     >>> import firstlight
     >>> seen = Evidence(firstlight.open(bundle))
-    >>> check("HC-MODE", "mode")(lambda boot, baseline: ([], boot.manifest.mode))(seen, None, ()).outcome.value
+    >>> check(CheckId.BOOT, "mode")(lambda boot, baseline: ([], boot.manifest.mode))(seen, None, ()).outcome.value
     'pass'
     """
 

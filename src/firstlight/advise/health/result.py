@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
+from firstlight.advise.health.check_id import CheckId
 from firstlight.quantities import size_text
 
 
@@ -71,7 +72,7 @@ class Difference:
 class HealthCheck:
     """One check and its result."""
 
-    id: str
+    id: CheckId
     title: str
     outcome: Outcome
     detail: str
@@ -104,7 +105,7 @@ class Health:
 
 
 def check_of(
-    id: str,
+    id: CheckId,
     title: str,
     differences: Sequence[Difference],
     detail: str,
@@ -114,9 +115,9 @@ def check_of(
 
     :param expected: patterns of `CHECK SUBJECT`, as of the shell: `HC-DEV device.platform/pcspkr`.
 
-    >>> check_of("HC-MEM", "memory", [Difference("memory.total_bytes", "2", "1")], "").outcome.value
+    >>> check_of(CheckId.MEM, "memory", [Difference("memory.total_bytes", "2", "1")], "").outcome.value
     'fail'
-    >>> check_of("HC-MEM", "memory", [Difference("memory.total_bytes", "2", "1")], "", ["HC-MEM *"]).outcome.value
+    >>> check_of(CheckId.MEM, "memory", [Difference("memory.total_bytes", "2", "1")], "", ["HC-MEM *"]).outcome.value
     'changed'
     """
     seen = tuple(replace(each, expected=is_expected(id, each.subject, expected)) for each in differences)
@@ -126,6 +127,6 @@ def check_of(
     return HealthCheck(id, title, outcome, detail, seen)
 
 
-def is_expected(id: str, subject: str, expected: Sequence[str]) -> bool:
+def is_expected(id: CheckId, subject: str, expected: Sequence[str]) -> bool:
     """Whether one of the patterns of `CHECK SUBJECT` matches a difference."""
     return any(fnmatchcase(f"{id} {subject}", pattern) for pattern in expected)

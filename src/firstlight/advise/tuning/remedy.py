@@ -12,6 +12,7 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from firstlight.advise.entry import Layer
+from firstlight.advise.health.check_id import DifferencePattern
 from firstlight.errors import UsageError
 from firstlight.experiment.change import FileChange, Kconfig, PlanSection, RecipeChange, combine
 from firstlight.experiment.plan import Build
@@ -65,7 +66,7 @@ class Remedy(PlanSection):
         default_factory=dict, description="it applies if these facts of the baseline match these patterns as a whole"
     )
     waits: list[str] = Field(default_factory=list, description="waits that it shares with other remedies, by name")
-    expects: list[str] = Field(
+    expects: list[DifferencePattern] = Field(
         default_factory=list, description="differences of health that it states, as patterns of `CHECK SUBJECT`"
     )
 

@@ -208,7 +208,7 @@ def remedy_text(remedy: Remedy) -> str:
     'add `no_timer_check`'
     """
     parts = [
-        f"add `{remedy.words}`" if remedy.words else "",
+        _words_text(remedy),
         "remove " + ", ".join(f"`{each}`" for each in remedy.without) if remedy.without else "",
         "configure " + ", ".join(f"`{each}`" for each in remedy.kconfig) if remedy.kconfig else "",
         "write " + ", ".join(f"`{each}`" for each in remedy.files) if remedy.files else "",
@@ -221,6 +221,14 @@ def remedy_text(remedy: Remedy) -> str:
         remedy.by_hand,
     ]
     return "; ".join(part for part in parts if part)
+
+
+def _words_text(remedy: Remedy) -> str:
+    """What is added to the command line; a fact that no boot has given is named."""
+    if not remedy.words:
+        return ""
+    facts = ", ".join(f"the value of `{name}` in the boot" for name in remedy.needed_facts)
+    return f"add `{remedy.words}`" + (f" with {facts}" if facts else "")
 
 
 def explain_data(boot: Boot, found: Explanation, tried: Sequence[Tried] = ()) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from firstlight.advise.health.check import Found, NoEvidenceError, both, both_listed, both_reported, check
+from firstlight.advise.health.check_id import CheckId
 from firstlight.advise.health.differences import changed, lost
 from firstlight.advise.health.evidence import Evidence
 from firstlight.advise.health.result import Difference
@@ -14,14 +15,14 @@ _SECTOR = 512
 """Bytes of the unit in which the kernel gives the size of every block device."""
 
 
-@check("HC-DEV", "devices")
+@check(CheckId.DEV, "devices")
 def devices(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every device of the baseline is there."""
     now, before = both_listed(boot, baseline, "device.", "devices")
     return lost(before, now, "device."), counted(len(now), "device")
 
 
-@check("HC-DRIVER", "drivers bound")
+@check(CheckId.DRIVER, "drivers bound")
 def drivers(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every device has the driver that it has in the baseline."""
     now, before = both_listed(boot, baseline, "device.", "devices")
@@ -30,7 +31,7 @@ def drivers(boot: Evidence, baseline: Evidence | None) -> Found:
     return changed(bound, now, "device."), f"{counted(count, 'device')} with a driver"
 
 
-@check("HC-NAMES", "block and network names")
+@check(CheckId.NAMES, "block and network names")
 def names(boot: Evidence, baseline: Evidence | None) -> Found:
     """Block devices have the same names and are not smaller, network devices the same names and addresses.
 
@@ -68,7 +69,7 @@ def _sectors(text: str | None) -> int:
     return int(text) if text is not None and text.isascii() and text.isdecimal() else 0
 
 
-@check("HC-MOD", "kernel modules")
+@check(CheckId.MOD, "kernel modules")
 def modules(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every module of the baseline is loaded."""
     now, before = both(_modules, boot, baseline, "lists no modules", "that lists modules")
@@ -81,7 +82,7 @@ def _modules(evidence: Evidence) -> dict[str, str] | None:
     return found if found or evidence.reported else None
 
 
-@check("HC-IRQ", "interrupts")
+@check(CheckId.IRQ, "interrupts")
 def interrupts(boot: Evidence, baseline: Evidence | None) -> Found:
     """No interrupt is an error, and those that the baseline counted were counted."""
     if (named := boot.facts.get("interrupts.counted")) is None:

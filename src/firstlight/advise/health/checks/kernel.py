@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from firstlight.advise.health.check import Found, NoEvidenceError, check
+from firstlight.advise.health.check_id import CheckId
 from firstlight.advise.health.evidence import Evidence, masked, message_of
 from firstlight.advise.health.result import Difference
 from firstlight.quantities import counted
@@ -18,7 +19,7 @@ _SEVERE = re.compile(
 _GRAVE_TAINT = {4: "M", 5: "B", 7: "D", 9: "W", 14: "L"}
 
 
-@check("HC-DMESG", "kernel warnings")
+@check(CheckId.DMESG, "kernel warnings")
 def warnings(boot: Evidence, baseline: Evidence | None) -> Found:
     """No kernel message of the level of a warning or worse is new, numbers masked."""
     if (now := _warnings(boot)) is None:
@@ -45,7 +46,7 @@ def _warnings(evidence: Evidence) -> list[str] | None:
     return list(dict.fromkeys([*map(message_of, [*facts, *leveled]), *severe]))
 
 
-@check("HC-TAINT", "taint")
+@check(CheckId.TAINT, "taint")
 def taint(boot: Evidence, baseline: Evidence | None) -> Found:
     """The kernel is not tainted more than in the baseline; without one, not by a warning, a crash or a lock-up."""
     if (now := boot.number("kernel.tainted")) is None:
@@ -59,7 +60,7 @@ def taint(boot: Evidence, baseline: Evidence | None) -> Found:
     return found, f"{now}"
 
 
-@check("HC-CMDLINE", "command line")
+@check(CheckId.CMDLINE, "command line")
 def command_line(boot: Evidence, baseline: Evidence | None) -> Found:
     """Something read every argument of the kernel's command line: what nothing reads has no effect."""
     if (lost := boot.facts.get("kernel.command_line.unread")) is None:

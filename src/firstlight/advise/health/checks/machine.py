@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from firstlight.advise.health.check import Found, NoEvidenceError, both, check
+from firstlight.advise.health.check_id import CheckId
 from firstlight.advise.health.evidence import Evidence
 from firstlight.advise.health.result import Difference
 from firstlight.quantities import size_text
@@ -22,7 +23,7 @@ _STARVED = re.compile(r"uninitialized urandom read|random: get_random_\w+ called
 _ENTROPY_FULL = 256
 
 
-@check("HC-MEM", "memory")
+@check(CheckId.MEM, "memory")
 def memory(boot: Evidence, baseline: Evidence | None) -> Found:
     """The kernel manages as much memory as in the baseline, within 0.5 %, and an eighth of it is available."""
     name = next((name for name in ("memory.total_bytes", "memory.present_bytes") if name in boot.facts), "")
@@ -41,7 +42,7 @@ def memory(boot: Evidence, baseline: Evidence | None) -> Found:
     return found, size_text(now)
 
 
-@check("HC-CPU", "processors")
+@check(CheckId.CPU, "processors")
 def processors(boot: Evidence, baseline: Evidence | None) -> Found:
     """No processor is missing."""
     lacks, needed = "has no number of processors", "with the number of its processors"
@@ -50,7 +51,7 @@ def processors(boot: Evidence, baseline: Evidence | None) -> Found:
     return found, f"{now}"
 
 
-@check("HC-LPJ", "loops per jiffy")
+@check(CheckId.LPJ, "loops per jiffy")
 def loops_per_jiffy(boot: Evidence, baseline: Evidence | None) -> Found:
     """Short delays are as long as they should be: lpj as in the baseline, else as the TSC's rate gives it."""
     if (lpj := boot.number("kernel.lpj")) is None:
@@ -72,7 +73,7 @@ def _true_lpj(boot: Evidence, lpj: int) -> int | None:
     return min((round(rates[0] * 1e6 / each) for each in ticks if each), key=lambda true: abs(true - lpj), default=None)
 
 
-@check("HC-CLOCK", "clock source")
+@check(CheckId.CLOCK, "clock source")
 def clocks(boot: Evidence, baseline: Evidence | None) -> Found:
     """The clock source and the clock event device are those of the baseline, and none was found unstable."""
     source = _counter(boot.facts.get("clocksource.current"))
@@ -96,7 +97,7 @@ def _counter(name: str | None) -> str | None:
     return "tsc" if name == "tsc-early" else name or None
 
 
-@check("HC-ENTROPY", "entropy")
+@check(CheckId.ENTROPY, "entropy")
 def entropy(boot: Evidence, baseline: Evidence | None) -> Found:
     """The random number generator is ready, and nothing read from it before."""
     starved = [Difference(text, None, "") for text in boot.messages if _STARVED.search(text)]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from firstlight.advise.health.check import Found, NoEvidenceError, both_reported, check
+from firstlight.advise.health.check_id import CheckId
 from firstlight.advise.health.differences import changed, lost
 from firstlight.advise.health.evidence import Evidence
 from firstlight.advise.health.result import Difference
@@ -21,7 +22,7 @@ _OFF = re.compile(
 _MODULES = "/sys/kernel/security/lsm"
 
 
-@check("HC-VULN", "mitigations")
+@check(CheckId.VULN, "mitigations")
 def mitigations(boot: Evidence, baseline: Evidence | None) -> Found:
     """The processor's vulnerabilities are handled as in the baseline."""
     words = [word for word in boot.facts.get("kernel.command_line", "").split() if _OFF.match(word)]
@@ -42,7 +43,7 @@ def mitigations(boot: Evidence, baseline: Evidence | None) -> Found:
     return found, counted(len(now), "vulnerability", "vulnerabilities")
 
 
-@check("HC-POLICY", "policy")
+@check(CheckId.POLICY, "policy")
 def policy(boot: Evidence, baseline: Evidence | None) -> Found:
     """Kernel settings and security modules are those of the baseline, and no process may do more."""
     boot, baseline = both_reported(boot, baseline)

@@ -8,6 +8,7 @@ from collections.abc import Set
 import polars as pl
 
 from firstlight.advise.health.check import Found, NoEvidenceError, both, both_reported, check
+from firstlight.advise.health.check_id import CheckId
 from firstlight.advise.health.differences import lost
 from firstlight.advise.health.evidence import Evidence
 from firstlight.advise.health.result import Difference
@@ -30,7 +31,7 @@ _USERSPACE_MARKS = frozenset(
 _PASSING = re.compile(r"\.(?:device|scope|slice|timer|swap)$|@|^firstlight-|^run-|^init\.scope$|^sys-|^dev-")
 
 
-@check("HC-BOOT", "boot")
+@check(CheckId.BOOT, "boot")
 def came_up(boot: Evidence, baseline: Evidence | None) -> Found:
     """The boot reached its end, and the guest reported no error.
 
@@ -66,7 +67,7 @@ def _profiled(evidence: Evidence) -> bool:
     return chosen is None or chosen.profile
 
 
-@check("HC-UNITS", "failed units")
+@check(CheckId.UNITS, "failed units")
 def failed_units(boot: Evidence, baseline: Evidence | None) -> Found:
     """No unit failed that did not fail in the baseline."""
     if (failed := boot.failed_units) is None:
@@ -77,7 +78,7 @@ def failed_units(boot: Evidence, baseline: Evidence | None) -> Found:
     return found, f"{counted(len(boot.unit_states), 'unit')}, {len(failed)} failed"
 
 
-@check("HC-ACTIVE", "active units")
+@check(CheckId.ACTIVE, "active units")
 def active_units(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every unit that was up in the baseline is up."""
     now, before = both(lambda each: _active(each) or None, boot, baseline, "has no units", "with units")
@@ -89,7 +90,7 @@ def _active(evidence: Evidence) -> dict[str, str]:
     return {name: "" for name, state in states if state == "active" and not _PASSING.search(name)}
 
 
-@check("HC-PORTS", "open ports")
+@check(CheckId.PORTS, "open ports")
 def ports(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every socket of the network that waited for others in the baseline does."""
     boot, baseline = both_reported(boot, baseline)
@@ -97,7 +98,7 @@ def ports(boot: Evidence, baseline: Evidence | None) -> Found:
     return lost(baseline.group("socket."), now, "socket."), f"{len(now)} open"
 
 
-@check("HC-LOGIN", "first login")
+@check(CheckId.LOGIN, "first login")
 def login(boot: Evidence, baseline: Evidence | None) -> Found:
     """A login is possible, as in the baseline; the detail says when it was first."""
     now, before = _login(boot), None if baseline is None else _login(baseline)
@@ -123,7 +124,7 @@ def _login(evidence: Evidence) -> tuple[str, int] | None:
     return min(found, key=lambda each: each[1], default=None)
 
 
-@check("HC-POWEROFF", "power-off")
+@check(CheckId.POWEROFF, "power-off")
 def power_off(boot: Evidence, baseline: Evidence | None) -> Found:
     """The guest powered off when it was asked to, after the recorded boot."""
     console = boot.console if boot.manifest.mode != "imported" else None

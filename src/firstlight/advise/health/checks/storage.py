@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from firstlight.advise.health.check import Found, NoEvidenceError, both, both_listed, check
+from firstlight.advise.health.check_id import CheckId
 from firstlight.advise.health.differences import lost
 from firstlight.advise.health.evidence import Evidence
 from firstlight.advise.health.result import Difference
@@ -22,7 +23,7 @@ _TROUBLE = re.compile(
 )
 
 
-@check("HC-MOUNT", "mounts")
+@check(CheckId.MOUNT, "mounts")
 def mounts(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every mount of the baseline is there, of the same device and type, with the same options."""
     now, before = both_listed(boot, baseline, "mount.", "mounts")
@@ -37,7 +38,7 @@ def _settled(mount: str) -> str:
     return ",".join(sorted(filter(None, _SIZES.sub("", mount).strip(",").split(","))))
 
 
-@check("HC-FS", "file systems")
+@check(CheckId.FS, "file systems")
 def file_systems(boot: Evidence, baseline: Evidence | None) -> Found:
     """No file system counted or logged an error, and none was mounted without the replay of its journal."""
     mounted = boot.group("mount.")
@@ -57,7 +58,7 @@ def file_systems(boot: Evidence, baseline: Evidence | None) -> Found:
     return found, f"{counted(len(counts), 'ext4 file system')} counted no error"
 
 
-@check("HC-CONTENT", "files")
+@check(CheckId.CONTENT, "files")
 def files(boot: Evidence, baseline: Evidence | None) -> Found:
     """No file of a mounted device is lost or empty: what a journal held and no check of a file system sees."""
     now, before = both(_files, boot, baseline, "lists no files", "that lists files")
