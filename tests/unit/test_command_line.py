@@ -124,6 +124,12 @@ def test_without_tables_the_kernel_itself_says_what_it_did_not_know() -> None:
     assert reader("nokaslr", blind)[0] == "kernel"
 
 
+def test_without_tables_and_a_word_of_the_kernel_nobody_is_blamed() -> None:
+    silent = Evidence(Parameters(frozenset(), frozenset(), known=False), unknown=None, loaded=None)
+    for word in ("console=ttyS0", "rdinit=/bin/sh", "norandmaps"):
+        assert reader(word, silent)[0] == "unknown"
+
+
 def test_words_with_quotes_and_the_kernels_own_list() -> None:
     assert split_words('a="b c" d -- e')[0] == ['a="b c"', "d"]
     log = '[    0.03] Unknown kernel command line parameters "nokaslr x=1", will be passed to user space.'

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from firstlight.advise.entry import Layer
+from firstlight.advise.health.check_id import CheckId
+from firstlight.advise.health.result import Outcome
 from firstlight.advise.read import catalogue
 from firstlight.advise.tuning.files import files_to_apply
 from firstlight.advise.tuning.from_catalogue import remedies_of
@@ -51,8 +53,16 @@ def tuning() -> Tuning:
         kept=(FAST, MASK),
         rejected={BAD: "unhealthy: HC-VULN mitigations=off"},
         shares=remedy_shares((FAST, MASK), lambda choice: times[tuple(sorted(choice))]),
-        phases=(PhaseChange(phase="initcall_late", before_ns=800_000_000, after_ns=150_000_000),),
-        health=(CheckResult(id="HC-ACTIVE", title="active units", outcome="changed", detail="", differences=("x",)),),
+        phases=(
+            PhaseChange(phase="firmware", before_ns=150_000_000, after_ns=150_000_000),
+            PhaseChange(phase="initcall_late", before_ns=800_000_000, after_ns=150_000_000),
+            PhaseChange(phase="userspace", before_ns=50_000_000, after_ns=50_000_000),
+        ),
+        health=(
+            CheckResult(
+                id=CheckId.ACTIVE, title="active units", outcome=Outcome.CHANGED, detail="", differences=("x",)
+            ),
+        ),
     )
 
 
@@ -83,6 +93,9 @@ def test_show_states_what_was_kept_and_why_the_rest_was_not(
     out = capsys.readouterr().out
     assert "1.000000 s to 350.000 ms: 65.0 % shorter with 2 remedies, healthy" in out
     assert "unhealthy: HC-VULN mitigations=off" in out
+    (unchanged, whole) = [line.split() for line in out.splitlines() if line.startswith(("unchanged ", "all  "))][-2:]
+    assert unchanged[1:] == ["200.000", "ms", "200.000", "ms", "0", "ns"]
+    assert whole[1:] == ["1.000000", "s", "350.000", "ms", "-650.000", "ms"]
     assert run(["tune", "show", str(directory), "--markdown"]) == 0
     assert "### Rejected" in capsys.readouterr().out
     assert run(["tune", "show", str(directory), "--json"]) == 0

@@ -27,6 +27,10 @@ from firstlight.recipe.options import RecordOptions
 _TIMEOUT_FACTOR = 4
 """A boot with remedies may take so many times the virtual time of the baseline before it counts as failed."""
 _LEAST_TIMEOUT_S = 20.0
+_WALL_S = 60.0
+"""Without a profile nothing sees the virtual time. Such a boot may take so long on the host, ..."""
+_WALL_S_PER_VIRTUAL_S = 45.0
+"""... and so much more for each second of the baseline's virtual time: five times what an instruction takes at most."""
 _LONGEST = 160
 
 
@@ -75,6 +79,8 @@ class Bench:
         if not choice and self.kernel is None:
             return self.baseline
         options = replace(self.options_of(choice), profile=profile)
+        if not profile:
+            options = replace(options, timeout_wall_s=min(options.timeout_wall_s, self._wall_timeout_s()))
         return boot_cache.obtain(options, resolve(options, SilentProgress()), SilentProgress())[0]
 
     def options_of(self, choice: Choice) -> RecordOptions:
@@ -96,8 +102,14 @@ class Bench:
         return [*self.stated, *(pattern for name in choice for pattern in self.remedies[name].expects)]
 
     def _timeout_s(self) -> float:
-        total = open(self.baseline).manifest.totals.virtual_ns or 0
-        return max(_LEAST_TIMEOUT_S, float(_TIMEOUT_FACTOR * -(-total // 10**9)))
+        return max(_LEAST_TIMEOUT_S, float(_TIMEOUT_FACTOR * self._whole_seconds()))
+
+    def _wall_timeout_s(self) -> float:
+        return _WALL_S + _WALL_S_PER_VIRTUAL_S * self._whole_seconds()
+
+    def _whole_seconds(self) -> int:
+        """The virtual time of the baseline, rounded up to seconds."""
+        return -(-(open(self.baseline).manifest.totals.virtual_ns or 0) // 10**9)
 
     def _measure(self, choice: Choice) -> Measured:
         try:

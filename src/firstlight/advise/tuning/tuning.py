@@ -9,7 +9,8 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from firstlight.advise.entry import Layer
-from firstlight.advise.health.result import Health
+from firstlight.advise.health.check_id import CheckId
+from firstlight.advise.health.result import Health, Outcome
 from firstlight.advise.tuning.goal import Goal
 from firstlight.advise.tuning.kconfig.result import KernelSearch
 from firstlight.advise.tuning.remedy import Remedy
@@ -49,9 +50,9 @@ class PhaseChange(FrozenModel):
 class CheckResult(FrozenModel):
     """One health check of the result."""
 
-    id: str
+    id: CheckId
     title: str
-    outcome: str
+    outcome: Outcome
     detail: str
     differences: tuple[str, ...]
 
@@ -124,7 +125,7 @@ def checks_of(health: Health) -> tuple[CheckResult, ...]:
         CheckResult(
             id=check.id,
             title=check.title,
-            outcome=check.outcome.value,
+            outcome=check.outcome,
             detail=check.detail,
             differences=tuple(each.text for each in check.differences),
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from firstlight.advise.health.result import Outcome
 from firstlight.advise.tuning.remedy import Remedy
 from firstlight.advise.tuning.shares import RemedyShare
 from firstlight.advise.tuning.tuning import PhaseChange, TriedChoice, Tuning
@@ -47,7 +48,7 @@ def tuning_verdict(tuning: Tuning) -> str:
     before, after = tuning.before_ns, tuning.after_ns
     if before is None or after is None:
         return "No boot counts."
-    failed = [check.id for check in tuning.health if check.outcome == "fail"]
+    failed = [check.id for check in tuning.health if check.outcome is Outcome.FAIL]
     health = f"unhealthy: {', '.join(failed)}" if failed else "healthy"
     number = len(tuning.kept)
     remedies = "1 remedy" if number == 1 else f"{number} remedies"
@@ -122,13 +123,19 @@ def _phases(tuning: Tuning) -> Table:
             Column("", "picture", lambda each: Bar(share(abs(change(each)), most), _BAR), wide=80),
         ],
         changed,
-        footer=[_phase_sums(changed)] if changed else [],
+        footer=_phase_sums(tuning.phases) if changed else [],
     )
 
 
-def _phase_sums(changed: list[PhaseChange]) -> dict[str, Value]:
-    before, after = sum(each.before_ns for each in changed), sum(each.after_ns for each in changed)
-    return {"phase": "all", "before_ns": before, "after_ns": after, "change_ns": after - before}
+def _phase_sums(phases: Sequence[PhaseChange]) -> list[dict[str, Value]]:
+    """The phases that take as long as before together, if there are any, and the sum of all."""
+    same = [each for each in phases if each.before_ns == each.after_ns]
+    return [_phase_sum(name, part) for name, part in (("unchanged", same), ("all", phases)) if part]
+
+
+def _phase_sum(name: str, phases: Sequence[PhaseChange]) -> dict[str, Value]:
+    before, after = sum(each.before_ns for each in phases), sum(each.after_ns for each in phases)
+    return {"phase": name, "before_ns": before, "after_ns": after, "change_ns": after - before}
 
 
 def _kernels(tuning: Tuning) -> Table:
@@ -229,7 +236,7 @@ def _which(each: TriedChoice, tuning: Tuning) -> str:
 
 
 def _health(tuning: Tuning) -> Table:
-    rows = [each for each in tuning.health if each.outcome in ("fail", "changed", "unknown")]
+    rows = [each for each in tuning.health if each.outcome is not Outcome.PASS]
     return table(
         "Health of the result, without the checks that pass",
         [

@@ -89,6 +89,11 @@ def _read(word: str, evidence: Evidence) -> tuple[WordReader, str]:
             return found
     if LOADER.fullmatch(name):
         return WordReader.LOADER, "for whoever wants to know it"
+    if not evidence.parameters.known and evidence.unknown is None and "." not in name:
+        return (
+            WordReader.UNKNOWN,
+            "the kernel's parameters are not known, and it did not list unknown ones",
+        )
     return WordReader.NOBODY, _why(name, evidence)
 
 
