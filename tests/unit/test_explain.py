@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -336,6 +337,7 @@ def test_explain_prints_the_ranked_causes_and_one_with_its_evidence(
     printed = capsys.readouterr().out
     assert "MY-01" in printed
     assert "the first cause" in printed
+    assert re.search(r"gain +up to \S+ \w+ here; known effect: ", printed)
     assert run(["explain", str(bundle), "my-01", "--catalogue", str(own)]) == 0
     printed = capsys.readouterr().out
     assert "Evidence in this boot" in printed

@@ -123,6 +123,7 @@ def _short(finding: Finding, whole_ns: int) -> Iterator[Line]:
             ("seen", printable("; ".join(seen.text for seen in finding.seen), 2 * _TEXT)),
             ("costs", _cost_text(finding, whole_ns)),
             ("remedy", printable(remedy_text(finding.remedy), _TEXT)),
+            ("gain", _gain_text(finding)),
             ("risk", printable(entry.risk, _TEXT)),
         ]
     )
@@ -139,6 +140,11 @@ def _cost_text(finding: Finding, whole_ns: int) -> str:
     if finding.shares:
         parts.append(f"shared with {_shared_text(finding)}: these costs do not add up")
     return "; ".join(parts)
+
+
+def _gain_text(finding: Finding) -> str:
+    """What the remedy is expected to save here, and what it saved where it was measured."""
+    return f"up to {time_text(finding.gain_ns)} here; known effect: {printable(finding.entry.effect, _TEXT)}"
 
 
 def finding_report(boot: Boot, found: Explanation, finding: Finding, tried: Sequence[Tried] = ()) -> Iterator[Block]:
