@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from firstlight.advise.health.check import Found, NoEvidenceError, check
 from firstlight.advise.health.check_id import CheckId
 from firstlight.advise.health.evidence import Evidence, masked, message_of
 from firstlight.advise.health.result import Difference
+from firstlight.bundle.command_line import FACT, UNREAD, read_words
+from firstlight.lab.kernel.command_line.account import words_said_unknown
 from firstlight.quantities import counted
 
 _WARNING = 4
@@ -24,26 +27,33 @@ def warnings(boot: Evidence, baseline: Evidence | None) -> Found:
     """No kernel message of the level of a warning or worse is new, numbers masked."""
     if (now := _warnings(boot)) is None:
         raise NoEvidenceError("the evidence has no levels of kernel messages")
-    severe = [Difference(text, None, "") for text in now if _SEVERE.search(text)]
-    if baseline is None or (before := _warnings(baseline)) is None:
-        if now and not severe:
-            raise NoEvidenceError(f"{counted(len(now), 'warning')}; needs a baseline to say which are new")
-        return severe, counted(len(now), "warning")
+    before = (None if baseline is None else _warnings(baseline)) or []
     known = {masked(text) for text in before}
     new = {masked(text): text for text in now if masked(text) not in known}
+    if baseline is None or not _has_levels(baseline):
+        # Only what a message says of itself is comparable: the baseline has no levels.
+        found = [Difference(text, None, "") for text in new.values() if _SEVERE.search(text)]
+        if new and not found:
+            raise NoEvidenceError(f"{counted(len(now), 'warning')}; needs a baseline to say which are new")
+        return found, counted(len(now), "warning")
     found = [Difference(text, None, "") for text in new.values()]
     return found, f"{counted(len(now), 'warning')}, {len(before)} in the baseline"
 
 
 def _warnings(evidence: Evidence) -> list[str] | None:
     """The messages of the level of a warning or worse; nothing where the levels are not known."""
-    frame = evidence.boot.log()
+    frame = evidence.kernel_log
     leveled = frame.filter((frame["level"] <= _WARNING).fill_null(False))["text"].drop_nulls().to_list()
     facts = [value for name, value in evidence.facts.items() if name.startswith("kernel.warning.")]
-    severe = [text for text in evidence.messages if _SEVERE.search(text)]
-    if "kernel.warnings" not in evidence.facts and frame["level"].null_count() == frame.height and not severe:
+    severe = [text for text in map(message_of, frame["text"].drop_nulls()) if _SEVERE.search(text)]
+    if not severe and not _has_levels(evidence):
         return None
     return list(dict.fromkeys([*map(message_of, [*facts, *leveled]), *severe]))
+
+
+def _has_levels(evidence: Evidence) -> bool:
+    frame = evidence.kernel_log
+    return "kernel.warnings" in evidence.facts or frame["level"].null_count() < frame.height
 
 
 @check(CheckId.TAINT, "taint")
@@ -62,14 +72,36 @@ def taint(boot: Evidence, baseline: Evidence | None) -> Found:
 
 @check(CheckId.CMDLINE, "command line")
 def command_line(boot: Evidence, baseline: Evidence | None) -> Found:
-    """Something read every argument of the kernel's command line: what nothing reads has no effect."""
-    if (lost := boot.facts.get("kernel.command_line.unread")) is None:
-        if "kernel.command_line.words" in boot.facts:
+    """Something read every argument of the kernel's command line: what nothing reads has no effect.
+
+    A log names the arguments that the kernel handed to userspace. It does not say whether a program there read them.
+    """
+    if (lost := boot.facts.get(UNREAD)) is None:
+        if FACT in boot.facts:
             return [], "every argument was read"
-        lines = [text for text in boot.messages if text.startswith("Unknown kernel command line parameters")]
-        if not lines:
-            raise NoEvidenceError("the evidence does not say who read the arguments")
-        return [Difference(lines[0], None, "")], ""
-    known = set() if baseline is None else set(baseline.facts.get("kernel.command_line.unread", "").split())
-    found = [Difference(word, None, "nothing read it") for word in lost.split() if word not in known]
-    return found, ""
+        return _handed_on(boot, baseline)
+    words = lost.split()
+    if baseline is not None and FACT not in baseline.facts and UNREAD not in baseline.facts:
+        # An argument that both boots have is no difference, and the baseline does not say who read it there.
+        same = [word for word in words if word in baseline.facts.get("kernel.command_line", "").split()]
+        if same and len(same) == len(words):
+            raise NoEvidenceError(f"nothing read {_listed(same)}; the baseline does not say who read the arguments")
+    known = set() if baseline is None else set(baseline.facts.get(UNREAD, "").split())
+    return [Difference(word, None, "nothing read it") for word in words if word not in known], ""
+
+
+def _handed_on(boot: Evidence, baseline: Evidence | None) -> Found:
+    """The arguments that a kernel said it did not know, against those of the baseline."""
+    if (handed := words_said_unknown("\n".join(boot.messages))) is None:
+        raise NoEvidenceError("the evidence does not say who read the arguments")
+    said = None if baseline is None else words_said_unknown("\n".join(baseline.messages))
+    accounted = set() if baseline is None else {word.text for word in read_words(baseline.facts.get(FACT, ""))}
+    new = sorted(handed - (said or frozenset()) - accounted)
+    if new and (said is None or accounted):
+        raise NoEvidenceError(f"the kernel handed {_listed(new)} to userspace; the log does not say what read it there")
+    found = [Difference(word, None, "handed to userspace") for word in new]
+    return found, f"the kernel handed {_listed(sorted(handed))} to userspace, as in the baseline" if not found else ""
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)

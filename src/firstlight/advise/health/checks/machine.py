@@ -26,19 +26,22 @@ _ENTROPY_FULL = 256
 @check(CheckId.MEM, "memory")
 def memory(boot: Evidence, baseline: Evidence | None) -> Found:
     """The kernel manages as much memory as in the baseline, within 0.5 %, and an eighth of it is available."""
-    name = next((name for name in ("memory.total_bytes", "memory.present_bytes") if name in boot.facts), "")
-    if (now := boot.number(name)) is None:
+    known = [name for name in ("memory.total_bytes", "memory.present_bytes") if boot.number(name) is not None]
+    if not known:
         raise NoEvidenceError("the evidence has no size of the memory")
-    if baseline is None or (before := baseline.number(name)) is None:
-        raise NoEvidenceError("needs a baseline with the size of its memory")
+    name = next((name for name in known if baseline is not None and baseline.number(name) is not None), known[0])
+    lacks, needed = "has no size of the memory", "with the same size of its memory"
+    now, before = both(lambda each: each.number(name), boot, baseline, lacks, needed)
+    assert baseline is not None
     off = abs(now - before) > before * _MEMORY_TOLERANCE
     found = [Difference(name, str(before), str(now), unit_bytes=1)] if off else []
     left, total = boot.number("memory.available_bytes"), boot.number("memory.total_bytes")
     if left is not None and total is not None and left < total * _LEAST_AVAILABLE:
         then = baseline.number("memory.available_bytes")
-        if then is None or then >= before * _LEAST_AVAILABLE:
-            was = None if then is None else str(then)
-            found.append(Difference("memory.available_bytes", was, str(left), unit_bytes=1))
+        if then is None and not found:
+            raise NoEvidenceError(f"{size_text(left)} are available; the baseline does not say what was there")
+        if then is not None and then >= before * _LEAST_AVAILABLE:
+            found.append(Difference("memory.available_bytes", str(then), str(left), unit_bytes=1))
     return found, size_text(now)
 
 
@@ -82,14 +85,14 @@ def clocks(boot: Evidence, baseline: Evidence | None) -> Found:
         raise NoEvidenceError("the evidence does not name the clock source")
     if baseline is None or (before := _counter(baseline.facts.get("clocksource.current"))) is None:
         if found:
-            return found, str(source)
+            return found, source or ""
         raise NoEvidenceError(f"{source}; needs a baseline with a clock source")
-    if before != source:
-        found.append(Difference("clocksource.current", before, str(source)))
+    if source is not None and before != source:
+        found.append(Difference("clocksource.current", before, source))
     device, then = boot.facts.get("clockevent.current"), baseline.facts.get("clockevent.current")
     if device and then and device != then:
         found.append(Difference("clockevent.current", then, device))
-    return found, f"{source}, events by {device or 'an unknown device'}"
+    return found, f"{source or 'an unknown source'}, events by {device or 'an unknown device'}"
 
 
 def _counter(name: str | None) -> str | None:
@@ -107,11 +110,11 @@ def entropy(boot: Evidence, baseline: Evidence | None) -> Found:
     bits = boot.number("entropy.available")
     done = any(_CRNG_DONE.search(text) for text in boot.messages)
     ready = done if bits is None else bits >= _ENTROPY_FULL
-    if not ready and bits is None and not starved:
-        raise NoEvidenceError("the log does not say that the generator is ready")
-    found = starved
-    if not ready:
-        before = None if baseline is None else baseline.number("entropy.available")
-        if before is None or before >= _ENTROPY_FULL:
-            found = [*starved, Difference("entropy.available", str(_ENTROPY_FULL), str(bits))]
-    return found, "ready" if ready else "not ready, as in the baseline"
+    if ready or bits is None:
+        if not ready and not starved:
+            raise NoEvidenceError("the log does not say that the generator is ready")
+        return starved, "ready" if ready else ""
+    before = None if baseline is None else baseline.number("entropy.available")
+    if before is None or before >= _ENTROPY_FULL:
+        return [*starved, Difference("entropy.available", str(_ENTROPY_FULL), str(bits))], "not ready"
+    return starved, "not ready, as in the baseline"

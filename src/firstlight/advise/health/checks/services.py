@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -23,10 +24,12 @@ _LOGINS = re.compile(
 _PROMPT = re.compile(r"(?:^|\s)login: ?$")
 _OFF = re.compile(r"reboot: (?:Power down|Restarting|System halted)")
 _OFF_FAILED = re.compile(r"cannot power off|Power off not available")
-#: Marks that only a boot with userspace reaches; those that begin and end a record say nothing.
-_USERSPACE_MARKS = frozenset(
-    mark for mark, layer in LAYER_OF.items() if layer in (Layer.INITRAMFS, Layer.USERSPACE)
-) - {Mark.RECORD_START, Mark.RECORD_END}
+#: Marks that begin and end a record say nothing of the boot.
+_OF_RECORDS = frozenset({Mark.RECORD_START, Mark.RECORD_END})
+#: Marks that only a boot with userspace reaches.
+_USERSPACE_MARKS = (
+    frozenset(mark for mark, layer in LAYER_OF.items() if layer in (Layer.INITRAMFS, Layer.USERSPACE)) - _OF_RECORDS
+)
 #: Units that are active while they have work only; whether they are at an instant says nothing.
 _PASSING = re.compile(r"\.(?:device|scope|slice|timer|swap)$|@|^firstlight-|^run-|^init\.scope$|^sys-|^dev-")
 
@@ -47,11 +50,29 @@ def came_up(boot: Evidence, baseline: Evidence | None) -> Found:
         raise NoEvidenceError("the evidence shows no userspace")
     detail = "came up" if came else "did not come up"
     if baseline is not None and _profiled(boot) == _profiled(baseline):
-        missing = [mark for mark in baseline.boot.marks()["mark"].to_list() if mark not in reached]
-        found += [Difference(f"mark {mark}", "reached", None) for mark in missing]
-        if came and missing:
-            detail += f", without {counted(len(missing), 'mark')} of the baseline"
+        missing = [mark for mark in _instants(baseline) if mark not in reached]
+        before = _before_all(reached) if boot.lost_head else frozenset()
+        shown = [mark for mark in missing if mark not in before and boot.can_show(_instants(baseline)[mark])]
+        found += [Difference(f"mark {mark}", "reached", None) for mark in shown]
+        if came and shown:
+            detail += f", without {counted(len(shown), 'mark')} of the baseline"
+        elif came and missing:
+            number = counted(len(missing), "mark")
+            raise NoEvidenceError(f"came up; the evidence has no record that would show {number} of the baseline")
     return found, detail
+
+
+def _instants(evidence: Evidence) -> dict[str, frozenset[str]]:
+    """The marks of the system with the formats that show them; where a record begins and ends says nothing of it."""
+    rows = evidence.boot.marks().select("mark", "source").iter_rows()
+    return {mark: evidence.origins_of(source) for mark, source in rows if mark not in _OF_RECORDS}
+
+
+def _before_all(reached: Set[str]) -> frozenset[str]:
+    """The marks that come before all that a record shows."""
+    marks = list(Mark)
+    first = min((place for place, mark in enumerate(marks) if mark in reached - _OF_RECORDS), default=len(marks))
+    return frozenset(marks[:first])
 
 
 def _has_userspace(boot: Evidence, reached: Set[str]) -> bool:
@@ -81,11 +102,20 @@ def failed_units(boot: Evidence, baseline: Evidence | None) -> Found:
 @check(CheckId.ACTIVE, "active units")
 def active_units(boot: Evidence, baseline: Evidence | None) -> Found:
     """Every unit that was up in the baseline is up."""
-    now, before = both(lambda each: _active(each) or None, boot, baseline, "has no units", "with units")
-    return lost(before, now), f"{counted(len(now), 'unit')} up"
+    now, before = both(_active, boot, baseline, "has no units", "with units")
+    assert baseline is not None
+    gone = lost(before, now)
+    found = [each for each in gone if boot.shows_unit(each.subject, baseline)]
+    up = f"{counted(len(now), 'unit')} up"
+    if gone and not found:
+        number = counted(len(gone), "unit")
+        raise NoEvidenceError(f"{up}; the evidence does not show whether {number} of the baseline are")
+    return found, up
 
 
-def _active(evidence: Evidence) -> dict[str, str]:
+def _active(evidence: Evidence) -> dict[str, str] | None:
+    if not evidence.unit_states:
+        return None
     states = evidence.unit_states.items()
     return {name: "" for name, state in states if state == "active" and not _PASSING.search(name)}
 
@@ -106,22 +136,37 @@ def login(boot: Evidence, baseline: Evidence | None) -> Found:
         raise NoEvidenceError("the evidence shows no login: no getty, no SSH server, no prompt")
     if now is None:
         assert before is not None
-        found = [Difference(f"login by {before[0]}", time_text(before[1]), None)]
+        assert baseline is not None
+        if not (boot.shows_unit(before.by, baseline) if before.is_unit else boot.can_show(before.origins)):
+            raise NoEvidenceError(f"the evidence has no record that would show a login by {before.by}")
+        found = [Difference(f"login by {before.by}", time_text(before.at_ns), None)]
         return found, "no getty, no SSH server, no prompt"
-    then = "" if before is None else f" ({time_text(before[1])} in the baseline)"
-    return [], f"{now[0]} at {time_text(now[1])}{then}"
+    then = "" if before is None else f" ({time_text(before.at_ns)} in the baseline)"
+    return [], f"{now.by} at {time_text(now.at_ns)}{then}"
 
 
-def _login(evidence: Evidence) -> tuple[str, int] | None:
-    """What lets a user in first, and when, in nanoseconds."""
+@dataclass(frozen=True)
+class _Login:
+    """What lets a user in first."""
+
+    at_ns: int
+    by: str
+    is_unit: bool
+    origins: frozenset[str]
+    """The formats of the records that show it."""
+
+
+def _login(evidence: Evidence) -> _Login | None:
     found = []
-    rows = units(evidence.boot).filter(pl.col("state") == "active").select("unit", "start_ns", "end_ns")
-    for unit, start, end in rows.iter_rows():
+    rows = units(evidence.boot).filter(pl.col("state") == "active").select("unit", "start_ns", "end_ns", "source")
+    for unit, start, end, source in rows.iter_rows():
         if _LOGINS.match(unit) and (at := end if end is not None else start) is not None:
-            found.append((unit, at))
-    lines = evidence.boot.log().select("text", "time_ns").drop_nulls()
-    found += [("a prompt", at) for text, at in lines.iter_rows() if _PROMPT.search(text)]
-    return min(found, key=lambda each: each[1], default=None)
+            found.append(_Login(at, unit, True, evidence.origins_of(source)))
+    lines = evidence.boot.log().filter(pl.col("text").is_not_null() & pl.col("time_ns").is_not_null())
+    for text, at, source in lines.select("text", "time_ns", "source").iter_rows():
+        if _PROMPT.search(text):
+            found.append(_Login(at, "a prompt", False, evidence.origins_of(source)))
+    return min(found, key=lambda each: each.at_ns, default=None)
 
 
 @check(CheckId.POWEROFF, "power-off")
