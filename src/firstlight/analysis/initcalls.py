@@ -11,6 +11,7 @@ from firstlight.analysis.interval_union import Interval, clipped, union_ns
 from firstlight.analysis.spans import ancestors, returned, spans_of
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.once import once
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.spans import Grade, SpanKind
 
 #: The levels in the order in which the kernel runs them.
@@ -33,7 +34,7 @@ def hint_for(boot: Boot) -> str:
     >>> hint_for(firstlight.open(bundle)) == HINT
     True
     """
-    return boot.why_no_profile()[1] if boot.manifest.mode == "exact" and boot.calls().is_empty() else HINT
+    return boot.why_no_profile()[1] if boot.manifest.mode == RecordMode.EXACT and boot.calls().is_empty() else HINT
 
 
 class Remarks(TypedDict, total=False):

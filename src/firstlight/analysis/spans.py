@@ -9,6 +9,7 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.once import once
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.records import FormatName
 from firstlight.schema.spans import Grade, SpanKind
 
@@ -40,7 +41,7 @@ def spans_of(boot: Boot, *kinds: str, keys: tuple[str, ...] = ()) -> pl.DataFram
     """
     between = pl.col("end_ns") - pl.col("start_ns")
     ended = pl.col("end_ns").is_not_null() & pl.col("start_ns").is_not_null()
-    usual = "exact" if boot.manifest.mode == "exact" else "good"
+    usual = "exact" if boot.manifest.mode == RecordMode.EXACT else "good"
     frame = (
         boot.spans()
         .filter(pl.col("kind").is_in(kinds))

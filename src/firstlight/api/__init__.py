@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from firstlight.lab.capture.self_test import StampError
     from firstlight.lab.run.ask import Answers
     from firstlight.lab.run.verify import Verdict as Verification
+    from firstlight.recipe.mode import RecordMode
     from firstlight.recipe.options import RecordOptions
 
 __all__ = [
@@ -105,6 +106,7 @@ __all__ = [
     "MatrixExtent",
     "NoiseBand",
     "Payer",
+    "RecordMode",
     "RecordOptions",
     "Regressions",
     "StampError",
@@ -219,6 +221,7 @@ _MODULES = {
     "firstlight.ingest.importing": "Imported",
     "firstlight.lab.run.ask": "Answers",
     "firstlight.lab.run.verify": "Verification",
+    "firstlight.recipe.mode": "RecordMode",
     "firstlight.recipe.options": "RecordOptions",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from firstlight.api.arguments import PathLike, as_path, progress_of
 from firstlight.api.write import check_free, directory_of
 from firstlight.errors import UsageError
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def _calibrated(
     from firstlight.experiment.calibrate.testbed import calibrate_by_boots, calibrate_by_recording
 
     several = path.is_dir() and not (path / "manifest.json").exists()
-    exact = not several and read_manifest(path).mode == "exact"
+    exact = not several and read_manifest(path).mode == RecordMode.EXACT
     for option, value in (("--pairs", pairs), ("--keep", keep)):
         if value is not None and (several or exact):
             raise UsageError(f"`{option}` is for a live recording", where=str(path), hint="leave it out")

@@ -28,6 +28,7 @@ from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.lab.run.runner import Outcome, Watch, run
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.recipe import Recipe
 from firstlight.schema.records import FailureReason
 
@@ -149,7 +150,7 @@ def _with_recorders(evidence: Evidence, manifest: Manifest, inputs: Inputs) -> E
 
 
 def _check(manifest: Manifest, where: str) -> None:
-    if manifest.mode != "exact":
+    if manifest.mode != RecordMode.EXACT:
         raise FirstlightError(
             f"a boot in {manifest.mode} mode never repeats, so it cannot be observed again",
             where=where,

@@ -21,6 +21,7 @@ from firstlight.bundle.sums import SUMMED, check_sums
 from firstlight.bundle.tables import read_table
 from firstlight.errors import BundleError, UsageError
 from firstlight.recipe.isa import architectures
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.spans import Grade
 from firstlight.suggest import unknown_name
 
@@ -111,7 +112,7 @@ class Boot:
         >>> import firstlight
         >>> firstlight.open(bundle).check_sums()
         """
-        if self.manifest.mode == "exact":
+        if self.manifest.mode == RecordMode.EXACT:
             self.check_tables(SUMMED)
 
     def marks(self) -> pl.DataFrame:
@@ -138,7 +139,7 @@ class Boot:
         totals = self.manifest.totals
         open_ended = pl.col("end_ns").is_null()
         end = pl.coalesce(pl.col("end_ns"), pl.lit(totals.virtual_ns, dtype=pl.Int64))
-        usual = Grade.EXACT if self.manifest.mode == "exact" else Grade.GOOD
+        usual = Grade.EXACT if self.manifest.mode == RecordMode.EXACT else Grade.GOOD
         return (
             self.spans()
             .filter(pl.col("kind") == "phase")
@@ -403,11 +404,11 @@ class Boot:
     def why_no_profile(self) -> tuple[str, str]:
         """Why a boot without calls has none, and what to do about it."""
         manifest = self.manifest
-        if manifest.mode == "live":
+        if manifest.mode == RecordMode.LIVE:
             return "a live recording counts no instructions", "record in exact mode, without `--live`"
-        if manifest.mode == "imported" and self.facts()["fact"].str.starts_with("hist.").any():
+        if manifest.mode == RecordMode.IMPORTED and self.facts()["fact"].str.starts_with("hist.").any():
             return "its histograms are facts (`hist.…`), no calls", "`firstlight show` shows them"
-        if manifest.mode == "imported":
+        if manifest.mode == RecordMode.IMPORTED:
             return "the imported records have no calls", "`firstlight record` makes one"
         known = architectures().get(manifest.recipe_text("architecture") or "")
         if known is not None and not known.has_profile:

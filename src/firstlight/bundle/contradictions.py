@@ -11,6 +11,7 @@ from firstlight.bundle.manifest import Manifest
 from firstlight.errors import FirstlightError
 from firstlight.quantities import parse_size
 from firstlight.recipe.command import repeat_command
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.recipe import Recipe
 
 _MIB = 1 << 20
@@ -45,7 +46,7 @@ def _outcome(manifest: Manifest) -> Iterator[tuple[str, str]]:
 
 def _recipe(manifest: Manifest, recipe: Recipe) -> Iterator[tuple[str, str]]:
     chosen = recipe.chosen
-    mode = "live" if chosen.live else "exact"
+    mode = RecordMode.LIVE if chosen.live else RecordMode.EXACT
     if manifest.mode != mode:
         yield "mode", f"it is `{manifest.mode}`, and the recipe is of an `{mode}` boot"
     for name in ("cpu", "machine"):
@@ -78,7 +79,7 @@ def _repeat(manifest: Manifest, recipe: Recipe) -> Iterator[tuple[str, str]]:
 
 def _clock(manifest: Manifest) -> Iterator[tuple[str, str]]:
     shift, totals = manifest.clock.icount_shift, manifest.totals
-    if manifest.mode != "exact":
+    if manifest.mode != RecordMode.EXACT:
         return
     if isinstance(manifest.recipe, Recipe) and shift != manifest.recipe.chosen.shift:
         yield "clock.icount_shift", f"it is {shift}, and `recipe.chosen.shift` {manifest.recipe.chosen.shift}"
@@ -96,11 +97,11 @@ def _clock(manifest: Manifest) -> Iterator[tuple[str, str]]:
 
 def _profiled(manifest: Manifest) -> bool:
     calls = manifest.tables.get("calls")
-    return manifest.mode == "exact" and calls is not None and calls.rows > 0
+    return manifest.mode == RecordMode.EXACT and calls is not None and calls.rows > 0
 
 
 def _invariants(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    if manifest.mode != "exact":
+    if manifest.mode != RecordMode.EXACT:
         return
     missing = missing_invariant(manifest) if _profiled(manifest) else None
     if missing is not None:

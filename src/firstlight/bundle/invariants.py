@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from firstlight.bundle.manifest import Concern, Invariant, Manifest
+from firstlight.recipe.mode import RecordMode
 
 #: The version of the schema since which an exact boot with a profile has every invariant.
 _COMPLETE_SINCE = 2
@@ -75,7 +76,7 @@ def missing_invariant(manifest: Manifest) -> str | None:
     >>> missing_invariant(firstlight.open(bundle).manifest) is None
     True
     """
-    if manifest.mode != "exact" or manifest.schema_version < _COMPLETE_SINCE:
+    if manifest.mode != RecordMode.EXACT or manifest.schema_version < _COMPLETE_SINCE:
         return None
     filled = {None, *(name for name, table in manifest.tables.items() if table.rows > 0)}
     needed = (name for name, check in CHECKS.items() if check.of_table in filled)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, PrivateAttr, Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, JsonValue, PrivateAttr, Tag
 
 from firstlight.frozen import StrictModel
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.described import Described
 from firstlight.recipe.field_types import Whole
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.recipe import Recipe
 from firstlight.schema.records import FailureReason, ProblemKind
 
@@ -192,7 +193,7 @@ class Manifest(_Part):
 
     schema_version: int = Field(ge=1, le=SCHEMA_VERSION, description="version of the bundle's schema")
     tool: Tool = Field(description="the program that wrote the bundle")
-    mode: Literal["exact", "live", "imported"] = Field(description="how the boot was recorded")
+    mode: Annotated[RecordMode, BeforeValidator(RecordMode)] = Field(description="how the boot was recorded")
     status: Literal["complete", "failed"] = Field(description="whether the boot reached its last mark")
     failure: Failure | None = Field(description="why not")
     clock: Clock = Field(description="the clock of every time in the bundle")

@@ -13,6 +13,7 @@ import polars as pl
 from firstlight.bundle.invariants import missing_invariant
 from firstlight.bundle.manifest import Manifest
 from firstlight.errors import BundleError
+from firstlight.recipe.mode import RecordMode
 
 HINT = "the bundle was changed or damaged: copy it again, or record the boot again"
 _MOST = float(1 << 62)
@@ -32,7 +33,7 @@ def check_sums(bundle: Path, manifest: Manifest, table: str, frame: pl.DataFrame
     >>> check_sums(bundle, boot.manifest, "calls", boot.calls(raw_names=True), boot.table)
     """
     check = _CHECKS.get(table)
-    if check is None or manifest.mode != "exact":
+    if check is None or manifest.mode != RecordMode.EXACT:
         return
     if table == "calls" and not frame.is_empty() and (name := missing_invariant(manifest)) is not None:
         where = str(bundle / "manifest.json")

@@ -23,7 +23,7 @@ OneProcess = Annotated[
 
 def _hint(boot: api.Boot) -> str:
     """What to do about no rows: record, or ask for others."""
-    if boot.manifest.mode == "imported":
+    if boot.manifest.mode == api.RecordMode.IMPORTED:
         return (
             "import a log of `strace -f -ttt -T`, `perf script` or auditd, or a trace with the events of raw_syscalls"
         )

@@ -17,6 +17,7 @@ from firstlight.bundle.reliability import unreliable_text
 from firstlight.cache import file_digest
 from firstlight.errors import BundleError
 from firstlight.frozen import FrozenModel
+from firstlight.recipe.mode import RecordMode
 
 #: So many functions are kept by name, those with the most self time; what the others took is a row of its own.
 _FUNCTIONS = 100
@@ -171,7 +172,7 @@ def _merged(rows: list[PhaseFigures]) -> list[PhaseFigures]:
 
 
 def _userspace(boot: Boot, unreliable: Mapping[Concern, str]) -> dict[UserspaceKind, dict[str, int]]:
-    if Concern.PROCESSES in unreliable or boot.table("processes").is_empty() or boot.manifest.mode != "exact":
+    if Concern.PROCESSES in unreliable or boot.table("processes").is_empty() or boot.manifest.mode != RecordMode.EXACT:
         return {}
     sums = {kind: userspace_sums(boot, kind) for kind in STORED}
     followed = {UserspaceKind.PACKAGE, UserspaceKind.USER_FUNCTION}

@@ -12,6 +12,7 @@ from firstlight.comparison.common.method import method_of
 from firstlight.comparison.common.preconditions import Flag
 from firstlight.comparison.exact.difference import ExactDifference, exact_difference
 from firstlight.comparison.known_bands import band_for, given
+from firstlight.recipe.mode import RecordMode
 
 if TYPE_CHECKING:
     from firstlight.comparison.noise_band import Band
@@ -91,7 +92,7 @@ def compare_exact(a: BootSet, b: BootSet, band: Band | None = None) -> ExactDiff
     ()
     """
     for arm in (a, b):
-        if arm.mode == "exact" and not arm.is_equal:
+        if arm.mode == RecordMode.EXACT and not arm.is_equal:
             report = method_of(arm.boots)
             why = "; ".join(report.reasons)
             message = f"its {len(arm.boots)} boots are exact recordings but not equal; they are {report.method}: {why}"
@@ -99,7 +100,7 @@ def compare_exact(a: BootSet, b: BootSet, band: Band | None = None) -> ExactDiff
             raise CompareError(message, where=arm.name, hint=hint)
     first = a.boots[0]
     tolerance = None
-    if a.mode == "exact":
+    if a.mode == RecordMode.EXACT:
         known = band_for(first.manifest) if band is None else given(band, first.manifest, str(first.directory))
         tolerance = known.tolerance
     difference = exact_difference(first, b.boots[0], tolerance)
@@ -119,13 +120,13 @@ def compare_exact(a: BootSet, b: BootSet, band: Band | None = None) -> ExactDiff
 
 def is_noisy(a: BootSet, b: BootSet) -> bool:
     """Whether two arms have to be compared by statistics: several boots a side, which are not exact."""
-    return not (a.is_exact and b.is_exact) and min(len(a.boots), len(b.boots)) > 1 and a.mode != "exact"
+    return not (a.is_exact and b.is_exact) and min(len(a.boots), len(b.boots)) > 1 and a.mode != RecordMode.EXACT
 
 
 def _check_one_recipe(arm: BootSet) -> None:
     """Nobody recorded the inputs of what was imported; all else says what it was made of."""
     first = arm.boots[0]
-    for boot in arm.boots[1:] if arm.mode != "imported" else ():
+    for boot in arm.boots[1:] if arm.mode != RecordMode.IMPORTED else ():
         if changed := recipe_changes(first.manifest, boot.manifest):
             inputs = ", ".join(f"`{change.name}`" for change in changed[:5])
             names = f"`{first.directory.name}` and `{boot.directory.name}`"

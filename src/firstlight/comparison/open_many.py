@@ -10,6 +10,7 @@ from firstlight.bundle.open import open as open_boot
 from firstlight.comparison.common.input_changes import recipe_changes
 from firstlight.errors import UsageError
 from firstlight.quantities import joined
+from firstlight.recipe.mode import RecordMode
 
 
 def open_all(paths: Sequence[Path]) -> list[Boot]:
@@ -35,7 +36,7 @@ def check_one_recipe(first: Boot, other: Boot, hint: str) -> None:
     >>> boot = open_boot(bundle)
     >>> check_one_recipe(boot, boot, "")
     """
-    if first.manifest.mode == other.manifest.mode == "imported":
+    if first.manifest.mode == other.manifest.mode == RecordMode.IMPORTED:
         return
     if changes := recipe_changes(first.manifest, other.manifest):
         names = joined([f"`{each.name}`" + (f" ({each.detail})" if each.detail else "") for each in changes], 5)

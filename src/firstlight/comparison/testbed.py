@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.machine import processors
 from firstlight.frozen import FrozenModel
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.aliases import MARK_ALIASES
 
 
@@ -16,7 +17,7 @@ class Testbed(FrozenModel):
 
     __test__: ClassVar[bool] = False  # pytest takes it for a test by its name
 
-    mode: Literal["exact", "live", "imported"]
+    mode: RecordMode
     clock: str
     shift: int | None
     architecture: str | None

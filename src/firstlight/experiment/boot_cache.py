@@ -24,6 +24,7 @@ from firstlight.errors import BundleError, FirstlightError, LabError, UnhealthyB
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.run.record import record
 from firstlight.lab.run.resolve import Inputs
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 from firstlight.schema.records import FailureReason
 from firstlight.version import VERSION
@@ -72,7 +73,7 @@ def make(options: RecordOptions, inputs: Inputs, progress: Progress) -> None:
 def is_cacheable(manifest: Manifest) -> bool:
     """Whether a boot is one that its recipe always gives."""
     failure = manifest.failure
-    return manifest.mode == "exact" and (failure is None or failure.reason not in _HOST)
+    return manifest.mode == RecordMode.EXACT and (failure is None or failure.reason not in _HOST)
 
 
 def place(key: str) -> Path:

@@ -10,6 +10,7 @@ from firstlight.experiment.files import overlay_for
 from firstlight.experiment.kernel_build import kernel_for
 from firstlight.experiment.plan import ExperimentPlan
 from firstlight.lab.host.progress import Progress
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 
 #: A root file system that is no path.
@@ -46,8 +47,8 @@ def options_for(plan: ExperimentPlan, cell: Cell, folder: Path, output: Path, pr
         machine=change.machine,
         shift=base.shift,
         ready=base.ready,
-        profile=base.profile and plan.mode == "exact",
-        live=plan.mode == "live",
+        profile=base.profile and plan.mode == RecordMode.EXACT,
+        live=plan.mode == RecordMode.LIVE,
         timeout_wall_s=base.timeout_wall,
         timeout_virtual_s=base.timeout_virtual or None,
         qemu=_path(folder, base.qemu),

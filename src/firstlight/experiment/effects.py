@@ -13,6 +13,7 @@ from math import prod
 
 from firstlight.experiment.cell_result import CellResult
 from firstlight.experiment.results import Results
+from firstlight.recipe.mode import RecordMode
 
 Value = Callable[[CellResult], Fraction | None]
 """What of a cell is looked at."""
@@ -147,7 +148,7 @@ def _paired(results: Results, factor: str, baseline: str, level: str, value: Val
     nothing = None
     if changes and all(keys):
         nothing = "it changes no input of any boot"
-    elif changes and not any(changes) and results.plan.mode == "exact":
+    elif changes and not any(changes) and results.plan.mode == RecordMode.EXACT:
         nothing = "every boot takes as long with it as without it, to the nanosecond"
     return MainEffect(
         factor, level, baseline, effect, len(changes), possible, min(changes, default=None),
@@ -164,7 +165,7 @@ def _contrast(results: Results, factor: str, baseline: str, level: str, value: V
     if not before or not after:
         return MainEffect(factor, level, baseline, None, 0, possible, None, None, None)
     effect = sum(after, Fraction(0)) / len(after) - sum(before, Fraction(0)) / len(before)
-    nothing = "its effect is zero, to the nanosecond" if effect == 0 and results.plan.mode == "exact" else None
+    nothing = "its effect is zero, to the nanosecond" if effect == 0 and results.plan.mode == RecordMode.EXACT else None
     return MainEffect(factor, level, baseline, effect, possible, possible, None, None, nothing)
 
 

@@ -19,6 +19,7 @@ from typing import TypeVar
 from firstlight.experiment.cell_result import CellResult
 from firstlight.experiment.effects import Value, interactions, main_effects
 from firstlight.experiment.results import Results
+from firstlight.recipe.mode import RecordMode
 from firstlight.stats.estimate import paired
 from firstlight.stats.multiple_testing import benjamini_hochberg, holm
 from firstlight.stats.sample_size import robust_sigma
@@ -51,7 +52,7 @@ class EffectEstimate:
 
 def varies(results: Results) -> bool:
     """Whether boots of one recipe differ, so that only statistics distinguishes them."""
-    if results.plan.mode != "exact":
+    if results.plan.mode != RecordMode.EXACT:
         return True
     return any(len({each.time_ns for each in cell.counted}) > 1 for cell in results.cells)
 

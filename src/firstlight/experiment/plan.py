@@ -12,6 +12,7 @@ from firstlight.experiment.change import PlanSection, RecipeChange
 from firstlight.experiment.factor import Factor
 from firstlight.experiment.plan_parser import checked, parse_toml, read_text
 from firstlight.experiment.requirement import HealthRequirement
+from firstlight.recipe.mode import PlanMode, RecordMode
 from firstlight.schema.aliases import MARK_ALIASES
 
 #: An experiment has no more cells.
@@ -105,7 +106,7 @@ class ExperimentPlan(PlanSection):
     """The whole of it."""
 
     title: str = Field(default="", description="for people")
-    mode: Literal["exact", "live"] = Field(default="exact", description="how boots are recorded")
+    mode: PlanMode = Field(default=RecordMode.EXACT, description="how boots are recorded")
     board: str | None = Field(default=None, description="boot this board instead of QEMU: a board file, or labgrid's")
     warm_up: int | None = Field(default=None, ge=0, le=100, description="of a board: first boots that do not count")
     repeats: int | None = Field(default=None, ge=1, le=1000, description="boots of each cell")
@@ -141,9 +142,9 @@ class ExperimentPlan(PlanSection):
     def _of_board(cls, data: Any) -> Any:
         """A board has one mode."""
         if isinstance(data, dict) and data.get("board") is not None:
-            if data.get("mode", "live") != "live":
+            if data.get("mode", RecordMode.LIVE) != RecordMode.LIVE:
                 raise ValueError("boots of a board vary: leave out `mode`")
-            return {**data, "mode": "live"}
+            return {**data, "mode": RecordMode.LIVE}
         return data
 
     @model_validator(mode="after")
@@ -177,7 +178,7 @@ class ExperimentPlan(PlanSection):
     @property
     def boots_per_cell(self) -> int:
         """How often each cell is booted: once where boots are exact, else in ten blocks, unless the plan says."""
-        return self.repeats if self.repeats is not None else (1 if self.mode == "exact" else 10)
+        return self.repeats if self.repeats is not None else (1 if self.mode == RecordMode.EXACT else 10)
 
 
 def read_plan(path: Path) -> ExperimentPlan:

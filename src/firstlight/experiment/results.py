@@ -22,6 +22,7 @@ from firstlight.experiment.plan_parser import PlanError
 from firstlight.experiment.schedule import CANARY_REPEAT
 from firstlight.experiment.store import PLAN, CellState, State, Store
 from firstlight.quantities import joined
+from firstlight.recipe.mode import RecordMode
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Results:
     @property
     def unit(self) -> str:
         """What a nanosecond is one of."""
-        return "virtual time" if self.plan.mode == "exact" else "time of the host"
+        return "virtual time" if self.plan.mode == RecordMode.EXACT else "time of the host"
 
     @property
     def exit_code(self) -> int:
@@ -109,7 +110,7 @@ def read_results(path: Path) -> Results:
         notes.append(f"{lacking} missing: `firstlight experiment run` continues")
     if plan.board is not None:
         notes += event_notes(path)
-    if plan.mode == "exact":
+    if plan.mode == RecordMode.EXACT:
         notes += without_effect(plan, cells, facts_of)
     spans = {(each.first, each.last) for cell in cells for each in cell.counted}
     if len(spans) > 1:
@@ -117,7 +118,7 @@ def read_results(path: Path) -> Results:
         raise FirstlightError(
             f"its boots have different ends ({shown})", where=str(path), hint="set the marks in `[measure]`"
         )
-    band = _band(cells[0]) if plan.mode == "exact" and canary is not False else None
+    band = _band(cells[0]) if plan.mode == RecordMode.EXACT and canary is not False else None
     if band is not None:
         notes.append(band.text)
         notes += _accidents(cells, band)

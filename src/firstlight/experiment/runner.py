@@ -21,6 +21,7 @@ from firstlight.lab.host.progress import Progress, SilentProgress, Snapshot
 from firstlight.lab.run.record import record
 from firstlight.processors import usable_processors
 from firstlight.quantities import parse_size
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 
 _GUEST_OVERHEAD = 512 << 20
@@ -68,7 +69,7 @@ def run(prepared: Prepared, progress: RunProgress, jobs: int | None = None) -> S
     with interruptible(), store.locked():
         sweep(store.path)
         store.write(prepared.state, prepared.text)
-        exact = prepared.plan.mode == "exact"
+        exact = prepared.plan.mode == RecordMode.EXACT
         lacking = [boot for boot in prepared.boots() if not store.has(prepared.state.cells[boot[0]], boot[1])]
         done = len(prepared.boots()) - len(lacking)
         at_once = boots_at_once([prepared.options[cell] for cell, _ in prepared.boots()], jobs) if exact else 1
@@ -108,7 +109,7 @@ class _Session:
         cell = self._prepared.state.cells[number]
         bundle = self._prepared.store.bundle(cell, repeat)
         bundle.parent.mkdir(exist_ok=True)
-        shared = self._prepared.plan.mode == "exact" and repeat == 1
+        shared = self._prepared.plan.mode == RecordMode.EXACT and repeat == 1
         began = time.monotonic()
         try:
             if not shared:

@@ -25,6 +25,7 @@ from firstlight.lab.board.open import open_board
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.recipe.isa import architectures
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 from firstlight.schema.marks import Mark
 from firstlight.suggest import nearest
@@ -148,7 +149,7 @@ def prepare_plan(
         plan_file=os.path.abspath(plan_file),  # noqa: PTH100  a link's own name is kept
         seed=seed,
         order=blocks([cell.name for cell in cells], repeats, seed),
-        canary=0 if plan.canary and plan.mode == "exact" and repeats == 1 else None,
+        canary=0 if plan.canary and plan.mode == RecordMode.EXACT and repeats == 1 else None,
         cells=states,
     )
     notes = [] if board is not None else [*unusual_marks(plan), *_notes(plan, cells, states)]

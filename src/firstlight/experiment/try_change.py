@@ -16,6 +16,7 @@ from firstlight.experiment import boot_cache
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import Inputs, resolve
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 
 Modify = Callable[[RecordOptions], RecordOptions]
@@ -85,7 +86,7 @@ def attempt(
 
 
 def _check_baseline(manifest: Manifest, where: str) -> None:
-    if manifest.mode != "exact":
+    if manifest.mode != RecordMode.EXACT:
         raise FirstlightError(
             f"one boot in {manifest.mode} mode is not enough",
             where=where,

@@ -11,6 +11,7 @@ from firstlight.errors import BundleError
 from firstlight.escape import printable
 from firstlight.exporters.engine import Unit
 from firstlight.exporters.result import Exported
+from firstlight.recipe.mode import RecordMode
 
 
 def write_folded_processes(boot: Boot, out: Path, unit: Unit = "time") -> Exported:
@@ -19,7 +20,7 @@ def write_folded_processes(boot: Boot, out: Path, unit: Unit = "time") -> Export
     :param unit: nanoseconds of the boot's clock, with idle time; or instructions.
     :raises BundleError: when the boot has no processes.
     """
-    if boot.table("processes").is_empty() or boot.manifest.mode != "exact":
+    if boot.table("processes").is_empty() or boot.manifest.mode != RecordMode.EXACT:
         raise BundleError("this boot has no processes", where=str(boot.directory), hint=hint_for(boot))
     weights = ((stack.frames, stack.ns if unit == "time" else stack.instructions) for stack in process_stacks(boot))
     lines = [f"{';'.join(_frame(frame.name) for frame in frames)} {weight}\n" for frames, weight in weights if weight]

@@ -32,6 +32,7 @@ from firstlight.fleet.boot_rows import (
 )
 from firstlight.fleet.columns import SPANS
 from firstlight.fleet.masking import SAYS, mask_column, names_said, names_within
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.spans import SpanKind
 
 _COLUMNS = {
@@ -122,7 +123,7 @@ def _head(bundle: Path) -> Manifest | None:
     try:
         manifest = read_manifest(bundle)
         ordinary = (
-            manifest.mode == "imported"
+            manifest.mode == RecordMode.IMPORTED
             and manifest.schema_version >= RENAMED_IN
             and manifest.failure is None
             and all(table in manifest.tables and manifest.tables[table].rows <= _MOST_ROWS for table in _TABLES)

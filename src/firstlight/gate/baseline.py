@@ -20,6 +20,7 @@ from firstlight.comparison.testbed import Testbed, describe_testbed, differences
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
 from firstlight.frozen import FrozenModel
 from firstlight.recipe.choices import Choices, read_choices
+from firstlight.recipe.mode import RecordMode
 from firstlight.toml import check
 from firstlight.version import VERSION
 
@@ -57,7 +58,7 @@ class Baseline(FrozenModel):
     @property
     def method(self) -> Literal["exact", "noisy"]:
         """Whether one boot says all."""
-        return "exact" if self.testbed.mode == "exact" else "noisy"
+        return "exact" if self.testbed.mode == RecordMode.EXACT else "noisy"
 
 
 def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseline | None = None) -> Baseline:
@@ -87,7 +88,7 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
         if other := differences(beds[0], bed):
             raise UsageError(f"not the testbed of the first boot: {'; '.join(other.values())}", where=where)
         check_one_recipe(boots[0], boot, "a baseline has one recipe: save each recipe under a separate name")
-        if beds[0].mode == "exact" and sample.tables != samples[0].tables:
+        if beds[0].mode == RecordMode.EXACT and sample.tables != samples[0].tables:
             raise FirstlightError("exact boots of one recipe that are not equal", where=where,
                                   hint="`firstlight verify` shows the differences")  # fmt: skip
     manifest = boots[0].manifest

@@ -22,6 +22,7 @@ from firstlight.gate.time_checks import time_checks
 from firstlight.gate.userspace_checks import userspace_checks
 from firstlight.quantities import counted
 from firstlight.recipe.choices import Choices
+from firstlight.recipe.mode import RecordMode
 
 #: The exit code of each verdict; an inconclusive one fails only where that is asked for.
 EXIT_CODES: dict[Outcome, int] = {"pass": 0, "improvement": 0, "inconclusive": 5, "regression": 3, "unhealthy": 4}
@@ -108,7 +109,7 @@ def evaluate(
         for sample in baseline.samples[:3] for reason in sample.missing[:3]
     ]  # fmt: skip
     flags += _refusals(baseline, [sample for _, _, sample in good])
-    exact = baseline.method == "exact" and good[0][1].mode == "exact"
+    exact = baseline.method == "exact" and good[0][1].mode == RecordMode.EXACT
     measured = [sample for _, _, sample in good]
     checks = [*health, *_health(baseline.samples[0], measured, rules, flags)]
     if exact and any(sample.tables != measured[0].tables for sample in measured):

@@ -14,6 +14,7 @@ from firstlight.errors import BundleError, UsageError
 from firstlight.history.bounds import Point, split_changes
 from firstlight.history.history import BOUNDS, History
 from firstlight.history.testbeds import Anchor, TestbedBoots, chained, select_testbed
+from firstlight.recipe.mode import RecordMode
 from firstlight.stats.change_points import FENCE, ChangePoint, change_points, regressions
 from firstlight.suggest import unknown_name
 
@@ -106,7 +107,7 @@ def _series(history: History, kind: Kind, name: str, testbed: str | None) -> Ser
         if boot["number"] in scaled:
             one = (scaled[boot["number"]], off.get(boot["number"], 0))
             by_label.setdefault(str(boot["label"]), []).append(one)
-    exact = all(boot["mode"] == "exact" for boot in boots)
+    exact = all(boot["mode"] == RecordMode.EXACT for boot in boots)
     repeated = {number for anchor in chosen.anchors for number in anchor.new}
     own = {str(boot["label"]) for boot in chosen.testbed.boots if boot["number"] not in repeated}
     points = tuple(_point(at, boots, exact, at not in own) for at, boots in by_label.items())

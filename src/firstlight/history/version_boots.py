@@ -19,6 +19,7 @@ from firstlight.history.versions import BuildError, GitVersions, ListedVersions,
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import resolve
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 
 
@@ -128,7 +129,7 @@ def check_exact(manifest: Manifest, where: Path) -> None:
     :raises FirstlightError: when the boot is not exact.
     :raises UnhealthyBootError: when it failed.
     """
-    if manifest.mode != "exact":
+    if manifest.mode != RecordMode.EXACT:
         raise FirstlightError("this boot is not exact, so one boot of its recipe proves nothing", where=str(where),
                               hint="record it again without `--live`")  # fmt: skip
     if manifest.failure is not None:

@@ -27,6 +27,7 @@ from firstlight.bundle.writer import describe_tables, write_manifest
 from firstlight.ingest.files.collected import Gathered
 from firstlight.ingest.files.names import readable, shell_line
 from firstlight.recipe.described import Described
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.records import ClockKind, FailureReason
 from firstlight.version import VERSION
 
@@ -106,7 +107,7 @@ def finish_bundle(
     manifest = Manifest(
         schema_version=SCHEMA_VERSION,
         tool=Tool(name="firstlight", version=VERSION),
-        mode="imported",
+        mode=RecordMode.IMPORTED,
         status="complete" if failure is None else "failed",
         failure=failure,
         clock=Clock(kind="imported", unit="ns", origin=summary["origin"]),

@@ -11,6 +11,7 @@ import polars as pl
 from firstlight.analysis.ledger.entries import Entry, Ledger, Owner, ledger
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.once import once
+from firstlight.recipe.mode import RecordMode
 
 _Assigned = tuple[list[int], list[tuple[int, int]]]
 """The place in the ledger that each node belongs to (-1: none), and the nodes where that begins."""
@@ -69,7 +70,7 @@ def machine_costs(boot: Boot) -> MachineCosts | None:
     >>> costs.machine[0].entry.id, costs.ns <= costs.whole_ns
     ('apic-timer-calibration', True)
     """
-    if boot.manifest.mode != "exact" or boot.calls().is_empty():
+    if boot.manifest.mode != RecordMode.EXACT or boot.calls().is_empty():
         return None
     known = _ledger_of(boot)
     return _costs(boot.calls(), known, _assigned_in(boot))
@@ -91,7 +92,7 @@ def machine_nodes(boot: Boot) -> dict[int, str]:
     True
     """
     calls = boot.calls()
-    if boot.manifest.mode != "exact" or calls.is_empty():
+    if boot.manifest.mode != RecordMode.EXACT or calls.is_empty():
         return {}
     entries = _ledger_of(boot).entries
     belongs, _ = _assigned_in(boot)

@@ -10,6 +10,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.once import once
 from firstlight.bundle.processes_missing import processes_missing
 from firstlight.bundle.tables import columns
+from firstlight.recipe.mode import RecordMode
 
 IMPORTED_HINT = (
     "import samples of bootchart, systemd-bootchart's SVG, the kernel's process accounting, a log of strace or auditd, "
@@ -30,7 +31,7 @@ def hint_to_record(boot: Boot) -> str:
     >>> hint_to_record(firstlight.open(bundle)) == HINT
     True
     """
-    return HINT if boot.manifest.mode == "imported" else hint_for(boot)
+    return HINT if boot.manifest.mode == RecordMode.IMPORTED else hint_for(boot)
 
 
 def hint_for(boot: Boot) -> str:
@@ -40,7 +41,7 @@ def hint_for(boot: Boot) -> str:
     >>> hint_for(firstlight.open(bundle)) == HINT
     True
     """
-    if boot.manifest.mode == "imported":
+    if boot.manifest.mode == RecordMode.IMPORTED:
         return IMPORTED_HINT
     if boot.calls().is_empty():
         return boot.why_no_profile()[1]
@@ -140,7 +141,7 @@ def unrecorded(boot: Boot, rows: pl.DataFrame) -> list[str]:
     >>> unrecorded(firstlight.open(bundle), pl.DataFrame({"pid": [1], "image": [None]}))  # an exact boot
     []
     """
-    if boot.manifest.mode != "imported" or rows.is_empty():
+    if boot.manifest.mode != RecordMode.IMPORTED or rows.is_empty():
         return []
     return [name for name in rows.columns if rows[name].null_count() == rows.height]
 

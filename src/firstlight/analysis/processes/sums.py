@@ -14,6 +14,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
 from firstlight.bundle.reliability import check_reliable
 from firstlight.errors import BundleError
+from firstlight.recipe.mode import RecordMode
 
 _OWN = pl.sum_horizontal("user_instructions", "kernel_instructions")
 
@@ -56,7 +57,7 @@ def userspace_sums(boot: Boot, kind: UserspaceKind) -> dict[str, int]:
     firstlight.errors.BundleError: ... this boot has no processes
     """
     where = str(boot.directory)
-    if boot.table("processes").is_empty() or boot.manifest.mode != "exact":
+    if boot.table("processes").is_empty() or boot.manifest.mode != RecordMode.EXACT:
         raise BundleError("this boot has no processes", where=where, hint=hint_for(boot))
     check_reliable(boot.manifest, where, Concern.PROCESSES)
     step = 1 << (boot.manifest.clock.icount_shift or 0)

@@ -10,6 +10,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.equality import equal_tables
 from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
+from firstlight.recipe.mode import RecordMode
 
 
 class CompareError(FirstlightError):
@@ -48,7 +49,7 @@ class BootSet:
     @property
     def is_exact(self) -> bool:
         """One boot stands for the arm: its boots are exact recordings, and all are equal."""
-        return self.mode == "exact" and self.is_equal
+        return self.mode == RecordMode.EXACT and self.is_equal
 
 
 def read_arms(paths: Sequence[Path], *, least: int = 2) -> list[BootSet]:

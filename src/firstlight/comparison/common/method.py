@@ -15,6 +15,7 @@ from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
 from firstlight.comparison.common.input_changes import recipe_changes
 from firstlight.errors import UnhealthyBootError
 from firstlight.quantities import joined
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.spans import SpanKind
 
 #: Spans whose names are what a boot did; workers, processes and events have numbers that differ every time.
@@ -61,7 +62,7 @@ def decide_method(first: Boot, second: Boot) -> MethodReport:
     ('both are the same recording: record a second one to learn more',)
     """
     _check_one_recipe(first, second)
-    exact = first.manifest.mode == "exact"
+    exact = first.manifest.mode == RecordMode.EXACT
     if first.directory.resolve() == second.directory.resolve():
         method = Method.EXACT if exact else Method.NOISY
         return MethodReport(method, ("both are the same recording: record a second one to learn more",))
@@ -94,7 +95,7 @@ def method_of(boots: Sequence[Boot]) -> MethodReport:
     """
     if len(boots) == 1:
         mode = boots[0].manifest.mode
-        if mode == "exact":
+        if mode == RecordMode.EXACT:
             reason = "one recording in exact mode: `firstlight verify` checks that a repetition is equal"
             return MethodReport(Method.EXACT, (reason,))
         return MethodReport(Method.NOISY, (f"one boot in {mode} mode does not show how boots vary",))

@@ -11,6 +11,7 @@ from firstlight.bundle.phase_bounds import unsure_phases
 from firstlight.bundle.reliability import HINT, broken, invariant_text, unreliable_text
 from firstlight.comparison.common.arms import CompareError
 from firstlight.quantities import joined, time_text
+from firstlight.recipe.mode import RecordMode
 
 #: A note has no more names of phases than this.
 _MOST_PHASES = 4
@@ -114,7 +115,7 @@ def _completeness(a: Boot, b: Boot) -> list[Flag]:
 
 def _profile(a: Boot, b: Boot) -> list[Flag]:
     without = [boot for boot in (a, b) if boot.calls().is_empty()]
-    if not without or a.manifest.mode != "exact":
+    if not without or a.manifest.mode != RecordMode.EXACT:
         return []
     names = dict(zip((a, b), names_of(a, b), strict=True))
     why = "; ".join(f"`{names[boot]}` has no profile: {boot.why_no_profile()[0]}" for boot in without)

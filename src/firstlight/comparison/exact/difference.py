@@ -29,6 +29,7 @@ from firstlight.comparison.exact.totals import whole
 from firstlight.comparison.exact.tree import TreeDifference, tree_difference
 from firstlight.comparison.exact.userspace import Userspace, userspace_levels, userspace_of
 from firstlight.quantities import joined, small_share_text
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.spans import SpanKind
 
 
@@ -46,7 +47,7 @@ class ExactDifference:
     @cached_property
     def ledger(self) -> Ledger | None:
         """What of the change is caused, what moved, and what is an accident; none of boots without exact profiles."""
-        if self.tree is None or self.a.manifest.mode != "exact" or self.a.table("phase_calls").is_empty():
+        if self.tree is None or self.a.manifest.mode != RecordMode.EXACT or self.a.table("phase_calls").is_empty():
             return None
         return ledger_of(self.a, self.b, self.tree, self.tolerance)
 
@@ -185,7 +186,7 @@ def exact_difference(a: Boot, b: Boot, tolerance: Tolerance | None = None) -> Ex
     flags = check_comparable(a, b)
     inputs = input_changes(a.manifest, b.manifest)
     difference = ExactDifference(a, b, (), tuple(inputs), tolerance)
-    if a.manifest.mode == "exact" and not inputs and _differ(difference):
+    if a.manifest.mode == RecordMode.EXACT and not inputs and _differ(difference):
         text = "the boots differ, but no input does: this recipe is not exact here, so the change is not a finding"
         flags.append(Flag("unstable", text))
     flags.extend(_one_sided(a, b))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.exact.rows import Row, RowDelta
+from firstlight.recipe.mode import RecordMode
 
 
 def whole(a: Boot, b: Boot) -> Row:
@@ -20,7 +21,7 @@ def whole(a: Boot, b: Boot) -> Row:
 
 def _whole(boot: Boot) -> RowDelta:
     totals = boot.manifest.totals
-    if boot.manifest.mode == "exact" and totals.virtual_ns is not None:
+    if boot.manifest.mode == RecordMode.EXACT and totals.virtual_ns is not None:
         return RowDelta(totals.virtual_ns, totals.instructions, totals.idle_ns)
     # Other recordings go on after their last mark; what they count, if they count, is no part of the window.
     return RowDelta(window(boot).length_ns)

@@ -15,6 +15,7 @@ from firstlight.analysis.processes.user_functions import user_functions_of_threa
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.exact.level import Level, LevelPart, add_part, make_level
 from firstlight.comparison.exact.rows import Key, Row, RowDelta
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.spans import CallKind
 
 #: Of the level of processes: what came while they ran, and what ran while none could.
@@ -64,7 +65,7 @@ def userspace_of(a: Boot, b: Boot) -> tuple[Userspace, Userspace] | None:
     A process is matched by its program, its arguments, the program that started it, and its place among several of
     these. Of what that leaves, those of one program and one starter are matched in their order.
     """
-    if any(boot.manifest.mode != "exact" or boot.calls().is_empty() for boot in (a, b)):
+    if any(boot.manifest.mode != RecordMode.EXACT or boot.calls().is_empty() for boot in (a, b)):
         return None
     if any(boot.table("processes").is_empty() for boot in (a, b)):
         return None

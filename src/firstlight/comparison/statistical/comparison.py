@@ -23,6 +23,7 @@ from firstlight.comparison.statistical.quantiles import Statistic, StatisticChan
 from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.errors import UsageError
 from firstlight.frozen import FrozenModel
+from firstlight.recipe.mode import RecordMode
 from firstlight.stats.descriptive import Description, describe
 from firstlight.stats.drift import drift_percent
 from firstlight.stats.estimate import Estimate, Floats
@@ -152,7 +153,7 @@ def compare_noisy(
         mean_level(name, parts_a, parts_b, paired=sides.paired, seed=seed, alpha=level)
         for name in levels_of_all([*parts_a, *parts_b])
         # The critical path of a boot that was recorded is its phases.
-        if name != "path" or a.mode == "imported"
+        if name != "path" or a.mode == RecordMode.IMPORTED
     ]
     spreads, whole = spread(times_a, times_b), window(a.boots[0])
     return NoisyComparison(

@@ -15,6 +15,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.comparison.common.arms import BootSet, Excluded
 from firstlight.errors import FirstlightError
+from firstlight.recipe.mode import RecordMode
 from firstlight.stats.estimate import Floats
 
 How = Literal["auto", "names", "none"]
@@ -113,7 +114,7 @@ def _instant_of(path: Path) -> datetime | None:
 def _instant(boot: Boot) -> datetime | None:
     """When a boot was. The manifest of an imported one only has when it was imported; a capture says it itself."""
     text = boot.manifest.recorded_at
-    if boot.manifest.mode == "imported":
+    if boot.manifest.mode == RecordMode.IMPORTED:
         text = boot.fact_values().get(_STARTED_AT, "")
     try:
         found = datetime.fromisoformat(text)

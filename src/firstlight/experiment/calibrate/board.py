@@ -20,6 +20,7 @@ from firstlight.errors import MISSING_INPUT, FirstlightError, UsageError
 from firstlight.experiment.cell_result import CellResult
 from firstlight.experiment.results import Results, read_results
 from firstlight.frozen import FrozenModel
+from firstlight.recipe.mode import RecordMode
 from firstlight.stats.board_model import BoardPrediction, CostModel, KnownChange, fit_costs
 
 _HINT = "`firstlight calibrate exact/ --board board/ -o FILE` writes one"
@@ -61,7 +62,7 @@ def costs_of(boot: Boot) -> dict[str, float]:
     ['console_bytes', 'instructions', 'wait_ns']
     """
     where = str(boot.directory)
-    if boot.manifest.mode != "exact":
+    if boot.manifest.mode != RecordMode.EXACT:
         raise UsageError("a model of a board starts from exact boots", where=where, hint="record without `--live`")
     found = measure(boot)
     if found.instructions is None or found.idle_ns is None:
@@ -88,7 +89,7 @@ def calibrate_board(exact: Path, board: Path, level: float = 0.95) -> BoardModel
     :raises FirstlightError: when one cannot be read.
     """
     ours, theirs = read_results(exact), read_results(board)
-    if ours.plan.mode != "exact":
+    if ours.plan.mode != RecordMode.EXACT:
         raise UsageError("this experiment is not exact", where=str(exact), hint=_HINT)
     if theirs.plan.board is None:
         raise UsageError(

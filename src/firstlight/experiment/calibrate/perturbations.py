@@ -26,6 +26,7 @@ from firstlight.lab.qemu.command_line import kernel_command_line
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import resolve
 from firstlight.recipe.isa import DEFAULT, architectures
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 
 
@@ -53,7 +54,7 @@ def make_band(bundle: Path, progress: Progress | None = None, *, trust: bool = F
     """
     progress = progress or SilentProgress()
     manifest, where = read_manifest(bundle), str(bundle)
-    if manifest.mode != "exact":
+    if manifest.mode != RecordMode.EXACT:
         hint = "give a folder with boots of one recipe, or a live recording: `firstlight calibrate -h`"
         raise FirstlightError(f"a boot in {manifest.mode} mode has no noise band", where=where, hint=hint)
     if manifest.failure is not None:

@@ -21,6 +21,7 @@ from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.record import record
+from firstlight.recipe.mode import RecordMode
 
 
 def calibrate_by_boots(directory: Path, *, seed: int | None = None) -> Calibration:
@@ -64,7 +65,7 @@ def calibrate_by_recording(
     """
     progress = progress or SilentProgress()
     manifest = read_manifest(bundle)
-    if manifest.mode != "live":
+    if manifest.mode != RecordMode.LIVE:
         hint = "record with `--live`, or give a folder with boots of one recipe"
         raise FirstlightError(f"a boot in {manifest.mode} mode is not recorded again", where=str(bundle), hint=hint)
     options = options_from_manifest(manifest, bundle, str(bundle), trust=trust)
@@ -103,5 +104,5 @@ def _calibrate(boots: list[Boot], seed: int | None) -> Calibration:
 
 
 def _place(boot: Boot) -> tuple[str, str]:
-    at = "" if boot.manifest.mode == "imported" else boot.manifest.recorded_at
+    at = "" if boot.manifest.mode == RecordMode.IMPORTED else boot.manifest.recorded_at
     return at, boot.directory.name

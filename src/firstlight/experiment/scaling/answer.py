@@ -18,6 +18,7 @@ from firstlight.experiment.scaling.result import (
 )
 from firstlight.experiment.scaling.run import band_of_boots, bisect_crossing, boot_all, prepare
 from firstlight.lab.host.progress import Progress
+from firstlight.recipe.mode import RecordMode
 
 
 def scale_by_table(
@@ -67,8 +68,10 @@ def scale_by_plan(
     plan = prepared.plan
     measured, notes = boot_all(prepared, boots, jobs)
     configurations = configurations_of(measured, [*plan.predict, *at])
-    meetings = [each for each in meetings_of(configurations) if plan.mode == "live" or not each.crossing.measured]
-    if plan.mode == "exact":
+    meetings = [
+        each for each in meetings_of(configurations) if plan.mode == RecordMode.LIVE or not each.crossing.measured
+    ]
+    if plan.mode == RecordMode.EXACT:
         band = band_of_boots(prepared)
         notes.append(band.text)
         # Within the measured sizes, boots say where configurations cross, and no model.
@@ -79,7 +82,7 @@ def scale_by_plan(
             if met and (close := too_close(one, other, band.total_ns)) is not None:
                 notes.append(close)
     first, last = plan.measure.first or "the first mark", plan.measure.last or "the last mark"
-    clock = "virtual time" if plan.mode == "exact" else "time of the host"
+    clock = "virtual time" if plan.mode == RecordMode.EXACT else "time of the host"
     return Answer(
         title=plan.title,
         variable=plan.variable,

@@ -10,6 +10,7 @@ from firstlight.experiment.change import PlanSection, RecipeChange
 from firstlight.experiment.plan import Base, ExperimentPlan, Measure, Name
 from firstlight.experiment.plan_parser import PlanError, checked, parse_toml
 from firstlight.experiment.scaling.template import substitute_all
+from firstlight.recipe.mode import PlanMode, RecordMode
 from firstlight.stats.scaling.analysis import LEAST_SIZES
 
 Size = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -60,7 +61,7 @@ class ScalePlan(PlanSection):
     variable: str = Field(default="n", pattern=r"^[a-z]{1,20}$", description="what the size is called in texts")
     unit: str = Field(default="", max_length=40, description="what a size counts, for people")
     sizes: list[Size] | Geometric = Field(description="numbers, or {from, to, factor, zero}")
-    mode: Literal["exact", "live"] = Field(default="exact", description="how boots are recorded")
+    mode: PlanMode = Field(default=RecordMode.EXACT, description="how boots are recorded")
     repeats: int = Field(default=1, ge=1, le=100, description="boots of each size, in live mode")
     seed: int | None = Field(default=None, ge=0, description="of the random order in live mode")
     canary: bool = Field(default=True, description="exact mode: boot the first size twice, to see that it is exact")
@@ -87,9 +88,9 @@ class ScalePlan(PlanSection):
             raise ValueError("`i` counts within `[each]`: call the size something else")
         if len(set(self.all_sizes())) < LEAST_SIZES:
             raise ValueError(f"give at least {LEAST_SIZES} different sizes, better 8, each twice the one before")
-        if self.mode == "live" and self.repeats == 1:
+        if self.mode == RecordMode.LIVE and self.repeats == 1:
             raise ValueError("in live mode every size is booted several times: give `repeats`")
-        if self.mode == "exact" and self.repeats > 1:
+        if self.mode == RecordMode.EXACT and self.repeats > 1:
             raise ValueError("an exact boot is the same every time: leave `repeats` out")
         if self.parts not in ("phases", "initcalls") and (self.measure.first or self.measure.last):
             what = self.parts.replace("_", " ")
@@ -169,7 +170,7 @@ def experiment_of(plan: ScalePlan, sizes: dict[str, list[int]], text: str, where
     data = {
         "title": plan.title,
         "mode": plan.mode,
-        "repeats": None if plan.mode == "exact" else plan.repeats,
+        "repeats": None if plan.mode == RecordMode.EXACT else plan.repeats,
         "seed": plan.seed,
         "canary": plan.canary,
         "base": shared,

@@ -23,6 +23,7 @@ from firstlight.experiment.scaling.plan import ScalePlan, arm_name, experiment_o
 from firstlight.experiment.schedule import Prepared, prepare_plan
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.run.resolve import resolve
+from firstlight.recipe.mode import RecordMode
 from firstlight.stats.scaling.crossover import Bracket, bisect
 
 
@@ -59,7 +60,7 @@ def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) 
     cells = {cell.name: cell for cell in state.cells}
     found, notes = [], []
     for name in plan.names():
-        measured = CostSeries(name, exact=plan.mode == "exact")
+        measured = CostSeries(name, exact=plan.mode == RecordMode.EXACT)
         for size in plan.all_sizes():
             cell = cells[arm_name(plan, name, size)]
             for repeat in range(1, plan.repeats + 1):

@@ -22,6 +22,7 @@ from firstlight.lab.run.question import Question
 from firstlight.lab.run.record import record
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.lab.run.when import Condition, parse_condition
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.records import FailureReason
 from firstlight.suggest import unknown_name
 
@@ -119,7 +120,7 @@ def _schema(question: Question, results: bool) -> dict[str, Any]:
 
 
 def _check(manifest: Manifest, where: str) -> None:
-    if manifest.mode != "exact":
+    if manifest.mode != RecordMode.EXACT:
         raise FirstlightError(
             f"a boot in {manifest.mode} mode cannot be asked again: it never repeats exactly",
             where=where, hint="record it with `firstlight record`, without `--live`",

@@ -51,6 +51,7 @@ from firstlight.lab.storage.model import read_model
 from firstlight.lab.storage.requests import storage_facts
 from firstlight.recipe.command import repeat_command
 from firstlight.recipe.field_types import Accelerator
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 from firstlight.schema.records import FailureReason
 from firstlight.version import VERSION
@@ -231,7 +232,7 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
     return Manifest(
         schema_version=SCHEMA_VERSION,
         tool=Tool(name="firstlight", version=VERSION),
-        mode="live" if live else "exact",
+        mode=RecordMode.LIVE if live else RecordMode.EXACT,
         status="complete" if failure is None else "failed",
         failure=failure,
         clock=Clock(

@@ -18,6 +18,7 @@ from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.record import record
 from firstlight.lab.run.resolve import resolve
 from firstlight.lab.run.table_diff import Difference, first_difference
+from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 from firstlight.schema.records import FailureReason
 
@@ -76,13 +77,13 @@ def verify(
     """
     recorded = open_boot(bundle).manifest
     where = str(bundle)
-    if recorded.mode == "imported":
+    if recorded.mode == RecordMode.IMPORTED:
         raise FirstlightError(
             "an imported boot cannot be booted again: its records do not contain a recipe",
             where=where,
             hint="`firstlight record` makes boots that repeat exactly",
         )
-    if recorded.mode != "exact":
+    if recorded.mode != RecordMode.EXACT:
         raise FirstlightError(
             f"a boot in {recorded.mode} mode never repeats exactly", where=where, hint="record without `--live`"
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from firstlight.bundle.describe import CLOCKS
 from firstlight.escape import escape_markdown
 from firstlight.gate.bridge import GateChange, bridge, phase_changes
 from firstlight.gate.verdict import GateResult
 from firstlight.quantities import percent_text, time_text
 from firstlight.render.markdown.table import markdown_table
 from firstlight.render.model.table import Column, Table
-from firstlight.render.views.gate import CLOCKS, bridge_text, changes_tables, is_unchanged, rules_table
+from firstlight.render.views.gate import bridge_text, changes_tables, is_unchanged, rules_table
 
 #: A tool that updates its own comment finds it by this.
 MARKER = "<!-- firstlight gate -->"

@@ -15,6 +15,7 @@ from firstlight.bundle.describe import CLOCKS
 from firstlight.bundle.machine import cpu_text
 from firstlight.bundle.manifest import Invariant
 from firstlight.bundle.reliability import CONCERNED, HINT, broken, broken_text, invariant_text
+from firstlight.recipe.mode import RecordMode
 from firstlight.render.page.findings import page_findings
 from firstlight.render.page.parts import parts, with_timeline
 from firstlight.render.page.process_slices import page_process_slices
@@ -172,7 +173,7 @@ def _boot(boot: Boot) -> Json:
     facts = dict(boot.facts().filter(pl.col("fact").is_in(["kernel.release", "kernel.command_line"])).iter_rows())
     recipe = manifest.recipe_text
     shift = manifest.clock.icount_shift
-    imported = manifest.mode == "imported"
+    imported = manifest.mode == RecordMode.IMPORTED
     about = [
         ("Kernel", facts.get("kernel.release") or manifest.versions.get("kernel") or recipe("kernel")),
         ("Machine", ", ".join(filter(None, (recipe("architecture"), recipe("machine"), cpu_text(boot))))),

@@ -11,6 +11,7 @@ from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.exact.headline import headline as exact_headline
 from firstlight.comparison.robustness import Robustness
 from firstlight.comparison.statistical.comparison import NoisyComparison
+from firstlight.recipe.mode import RecordMode
 from firstlight.render.comparison_json import comparisons_data
 from firstlight.render.page.text import sound
 from firstlight.render.views.band import total_text
@@ -102,7 +103,7 @@ def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
         word = "slower" if change > 0 else "faster"
         sentence = f"{exact_headline(found)}."
     exact = "exact mode: these are exact differences in nanoseconds, not estimates"
-    regime = exact if settled and found.a.manifest.mode == "exact" else f"{found.a.manifest.mode} mode"
+    regime = exact if settled and found.a.manifest.mode == RecordMode.EXACT else f"{found.a.manifest.mode} mode"
     lines = [("text", part, f"{text}: {means}") for part, text, means in part_texts(found)]
     lines += [("flag", flag.title, flag.text) for flag in found.flags]
     if by_band is not None:
@@ -111,7 +112,7 @@ def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
         lines.append((kind, "noise band", total_text(by_band)))
     lines += [("input", "differs", input_text(each)) for each in found.inputs]
     if not found.inputs:
-        nobody = "the inputs were not recorded" if found.a.manifest.mode == "imported" else "no input differs"
+        nobody = "the inputs were not recorded" if found.a.manifest.mode == RecordMode.IMPORTED else "no input differs"
         lines.append(("input", "inputs", nobody))
     return _said(word, sentence, settled, regime, clock_text(found.a), lines)
 

@@ -18,6 +18,7 @@ from firstlight.comparison.exact.path import Hidden
 from firstlight.comparison.exact.rows import Key, Row
 from firstlight.escape import printable
 from firstlight.quantities import Kind, quantity_text, share, signed_half, small_share_text
+from firstlight.recipe.mode import RecordMode
 from firstlight.render.difference_json import added
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import BLANK, Block, Heading, Line
@@ -68,7 +69,7 @@ def difference_report(
     for change in difference.inputs:
         yield Line(input_text(change), head="  differs: ", indent=11)
     if not difference.inputs:
-        imported = difference.a.manifest.mode == "imported"
+        imported = difference.a.manifest.mode == RecordMode.IMPORTED
         yield Line("  the inputs were not recorded" if imported else "  no input differs", wrap=False)
     for flag in difference.flags:
         yield Line(printable(flag.text, 500), head=f"  {flag.title}: ", head_style="yellow", indent=4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from firstlight.bundle.describe import CLOCKS
 from firstlight.comparison.boot_figures import OTHER_FUNCTIONS
 from firstlight.escape import printable
 from firstlight.gate.bridge import Bridge, GateChange, bridge, function_changes, phase_changes, process_changes
@@ -15,7 +16,6 @@ from firstlight.render.model.table import Column, Row, Table, table
 
 _STYLES = {"pass": "green", "improvement": "green", "regression": "bold red", "inconclusive": "yellow",
            "unhealthy": "bold red"}  # fmt: skip
-CLOCKS = {"virtual": "virtual time", "host": "time of the host", "imported": "time of the log"}
 
 
 def gate_report(result: GateResult) -> Iterator[Block]:

@@ -21,6 +21,7 @@ from firstlight.bundle.phase_bounds import INFERRED
 from firstlight.bundle.reliability import broken, broken_text
 from firstlight.escape import printable
 from firstlight.quantities import count_text, share, share_text, time_text
+from firstlight.recipe.mode import RecordMode
 from firstlight.render.model.pictures import Bar
 from firstlight.render.model.report import Block, Heading, Line, pairs
 from firstlight.render.model.table import Column, Table, table
@@ -41,7 +42,7 @@ _LONGEST = 400
 def why_no_marks(boot: Boot) -> str:
     """Why a boot has no marks, and so no phases and no time of its own."""
     manifest = boot.manifest
-    if manifest.mode == "exact" and boot.calls().is_empty():
+    if manifest.mode == RecordMode.EXACT and boot.calls().is_empty():
         return (
             "without a profile only the report of Firstlight's own guest has the duration of the boot, and there is "
             "no report; the kernel's own time stamps, if it printed them, are in `raw/console.log`"
@@ -82,7 +83,7 @@ def _report(boot: Boot, hot: int, functions: pl.DataFrame | None) -> Iterator[Bl
                 yield machine_costs_table(costs, clock_text(boot))
     yield from histograms_report(boot)
     # How far the figures can be trusted: by what checked the records, or the profile.
-    yield from trust_report(boot.manifest) if boot.manifest.mode == "imported" else reliability_report(boot)
+    yield from trust_report(boot.manifest) if boot.manifest.mode == RecordMode.IMPORTED else reliability_report(boot)
 
 
 def _known(named: Iterable[tuple[str, str | None]]) -> list[Line]:
@@ -106,7 +107,7 @@ def _identity(boot: Boot) -> Iterator[Block]:
             ("kernel", kernel_text(boot)),
             ("command line", facts.get("kernel.command_line") or manifest.recipe_text("command_line")),
             ("unread", "; ".join(f"{word.text}: {word.detail}" for word in unread(boot.command_line_words()))),
-            ("userspace", None if manifest.mode == "imported" else root or "Firstlight's minimal guest"),
+            ("userspace", None if manifest.mode == RecordMode.IMPORTED else root or "Firstlight's minimal guest"),
             ("machine", ", ".join(part for part in parts if part)),
             ("emulator", str(manifest.versions.get("qemu") or "")),
             ("clock", f"{clock_text(boot)} in nanoseconds from {manifest.clock.origin}{rate}"),
@@ -136,7 +137,7 @@ def _totals(boot: Boot) -> Iterator[Block]:
 
 def _counts_nothing(boot: Boot) -> bool:
     """Whether the boot was imported: records have times alone."""
-    return boot.manifest.mode == "imported"
+    return boot.manifest.mode == RecordMode.IMPORTED
 
 
 def _counts(boot: Boot, *columns: Column) -> list[Column]:
@@ -157,7 +158,7 @@ def _phases(boot: Boot) -> Iterator[Block]:
         return share(row["duration_ns"], took)
 
     sums = {column: whole(phases[column]) for column in ("duration_ns", "instructions", "idle_ns")}
-    unsure = boot.manifest.mode == "imported" and (phases["unsure_ns"].fill_null(1) > 0).any()
+    unsure = boot.manifest.mode == RecordMode.IMPORTED and (phases["unsure_ns"].fill_null(1) > 0).any()
     yield table(
         title,
         [

@@ -15,6 +15,7 @@ from firstlight.analysis.processes.processes import processes
 from firstlight.analysis.window import Window
 from firstlight.bundle.boot import Boot
 from firstlight.quantities import time_text
+from firstlight.recipe.mode import RecordMode
 from firstlight.render.page.timeline.lanes import Bar, Look, Sign, Track, packed
 
 #: System calls that end their thread.
@@ -24,7 +25,7 @@ _WAITS = ("waiting", "idle", "silence", "behind")
 
 def path_track(boot: Boot, path: CriticalPath) -> Track | None:
     """The critical path: one bar for each of its parts."""
-    recorded, exact = not boot.runs().is_empty(), boot.manifest.mode == "exact"
+    recorded, exact = not boot.runs().is_empty(), boot.manifest.mode == RecordMode.EXACT
 
     def look(kind: str, track: str | None) -> Look:
         if kind in _WAITS:

@@ -10,6 +10,7 @@ from firstlight.experiment.quantiles import cell_quantiles
 from firstlight.experiment.results import Results
 from firstlight.experiment.schedule import Prepared
 from firstlight.experiment.stage_table import stage_table
+from firstlight.recipe.mode import RecordMode
 from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, Table, table
 from firstlight.render.views.experiment.cells import cells_table
@@ -56,7 +57,7 @@ def plan_report(prepared: Prepared) -> Iterator[Block]:
     )
     if state.canary is not None:
         yield Line(f"`{state.cells[state.canary].name}` is booted twice, to check that boots are exact.", "dim")
-    elif plan.mode == "live":
+    elif plan.mode == RecordMode.LIVE:
         yield Line(f"In {plan.boots_per_cell} randomised blocks, seed {state.seed}.", "dim")
 
 
@@ -152,7 +153,7 @@ def heading(results: Results) -> list[str]:
     span = results.span
     between = f", {span[0]} to {span[1]}" if span else ""
     title = f"{results.plan.title or results.path}, {results.unit}{between}"
-    if results.plan.mode == "exact":
+    if results.plan.mode == RecordMode.EXACT:
         sure = {
             True: "Exact: a second boot of one recipe was equal, byte for byte.",
             False: "NOT exact: two boots of one recipe differ.",
