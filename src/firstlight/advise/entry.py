@@ -66,6 +66,8 @@ class Layer(StrEnum):
 KINDS = (
     "functions", "initcall", "process", "call", "unit", "gap", "log", "devices", "fact", "kconfig", "word", "package",
 )  # fmt: skip
+#: The kinds that locate time. The others show that there is a cause, and not what it costs.
+TIMED = frozenset({"functions", "initcall", "process", "call", "unit", "gap"})
 #: The modifiers that go with each kind.
 _MODIFIERS = {
     "functions": {"under", "outside", "alone", "beyond", "part", "least", "share", "count"},

@@ -11,7 +11,7 @@ import polars as pl
 
 from firstlight.advise.contexts import Stretch, merged, without
 from firstlight.advise.entry import Evidence, Only
-from firstlight.advise.observed import Observed, Row
+from firstlight.advise.observed import LogLine, Observed, Row
 from firstlight.advise.price import NOTHING, Held, Portion, Turn, price
 from firstlight.escape import printable
 from firstlight.quantities import counted, share_text, time_text
@@ -286,23 +286,29 @@ def _gap(observed: Observed, item: Evidence) -> Found:
     for line in observed.log:
         if line.time_ns is None or not before.search(line.text):
             continue
-        end = observed.next_line(line.time_ns) if until is None else _first_time(observed, until, line.time_ns)
-        if end is not None:
-            parts.append((line.time_ns, end))
-            texts.append(line.text)
+        after = (
+            LogLine(observed.next_line(line.time_ns), "") if until is None else _first(observed, until, line.time_ns)
+        )
+        if after is not None and after.time_ns is not None:
+            parts.append((line.time_ns, after.time_ns))
+            texts.append((line.text, after.text))
     if not parts:
         return None
     goal = observed.goal_ns
     parts = [(low, high if goal is None else min(high, goal)) for low, high in parts]
     held = Held(parts=merged(parts))
     ns = price(observed, held).ns
-    return f"after “{_shown(texts[0])}” nothing is logged for {_takes(observed, ns)}", held
+    begin, end = map(_shown, texts[0])
+    if until is None:
+        return f"after “{begin}” nothing is logged for {_takes(observed, ns)}", held
+    return f"from “{begin}” to “{end}” it takes {_takes(observed, ns)}", held
 
 
-def _first_time(observed: Observed, pattern: re.Pattern[str], after: int) -> int | None:
-    times = (line.time_ns for line in observed.log if line.time_ns is not None and line.time_ns > after
+def _first(observed: Observed, pattern: re.Pattern[str], after: int) -> LogLine | None:
+    """The first line of a pattern after an instant."""
+    lines = (line for line in observed.log if line.time_ns is not None and line.time_ns > after
              and pattern.search(line.text))  # fmt: skip
-    return next(times, None)
+    return next(lines, None)
 
 
 def _log(observed: Observed, item: Evidence) -> Found:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from firstlight.advise.contexts import Contexts, Stretch, inside, merged
-from firstlight.advise.entry import Entry, Nature, Remedy
+from firstlight.advise.coverage import Coverage, coverage
+from firstlight.advise.entry import TIMED, Entry, Nature, Remedy
 from firstlight.advise.evidence import Seen, see
 from firstlight.advise.observed import Observed
 from firstlight.advise.price import Cost, Held, price, shared_ns, together
@@ -30,6 +31,8 @@ class Certainty(StrEnum):
     """The record has the time itself."""
     ESTIMATED = "estimated"
     """A part of the time was divided by shares, or lies between two lines of a log."""
+    UNKNOWN = "unknown"
+    """The evidence has no time: a line, a word, a setting."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,12 @@ class Explanation:
     """Causes whose time is mostly the emulated machine's own."""
     smaller: tuple[Finding, ...]
     """Causes with evidence whose cost is less than :data:`LEAST_SHARE`."""
+    unpriced: tuple[Finding, ...]
+    """Causes that a boot without a profile shows, and no evidence of their time."""
     known: Catalogue
     """The catalogue."""
+    coverage: Coverage
+    """How many of its entries could be looked for."""
     contexts: Contexts | None = None
     """The calling-context tree of the evidence; none without a profile."""
 
@@ -99,7 +106,7 @@ class Explanation:
 
     def finding(self, id: str) -> Finding | None:
         """The finding of an entry."""
-        every = (*self.findings, *self.features, *self.machine, *self.smaller)
+        every = (*self.findings, *self.features, *self.machine, *self.unpriced, *self.smaller)
         return next((each for each in every if each.entry.id.lower() == id.lower()), None)
 
 
@@ -128,7 +135,9 @@ def explain(
     shown = [each for each in rest if each.share >= LEAST_SHARE and each.cost.ns > 0]
     shown = _with_shares(observed, _without_same(observed, shown))
     large = tuple(each for each in machine if each.share >= LEAST_SHARE)
-    kept = {each.entry.id for each in (*shown, *large)}
+    # With a profile, functions that show little cost little.
+    unpriced = tuple(each for each in found if observed.contexts is None and each.certainty is Certainty.UNKNOWN)
+    kept = {each.entry.id for each in (*shown, *large, *unpriced)}
     return Explanation(
         goal=None if observed.path is None else observed.path.goal,
         whole_ns=observed.whole_ns,
@@ -136,7 +145,9 @@ def explain(
         features=tuple(each for each in shown if each.entry.nature is Nature.FEATURE),
         machine=large,
         smaller=tuple(each for each in found if each.entry.id not in kept),
+        unpriced=unpriced,
         known=known,
+        coverage=coverage(observed, known),
         contexts=observed.contexts,
     )
 
@@ -159,8 +170,16 @@ def find(observed: Observed, entry: Entry, but: Sequence[Stretch] = ()) -> Findi
     held = together(each.held for each in found)
     cost = price(observed, held, entry.machine)
     share = cost.ns / observed.whole_ns if observed.whole_ns else 0.0
-    certainty = Certainty.MEASURED if cost.is_exact else Certainty.ESTIMATED
-    return Finding(entry.filled(observed.facts), found, held, cost, share, certainty)
+    return Finding(entry.filled(observed.facts), found, held, cost, share, _certainty(found, held, cost))
+
+
+def _certainty(found: Sequence[Seen], held: Held, cost: Cost) -> Certainty:
+    """How certain a cost is. A silence of the log counts only where contexts do not locate the time."""
+    kinds = {seen.item.kind for seen in found}
+    if kinds.isdisjoint(TIMED):
+        return Certainty.UNKNOWN
+    silence = "gap" in kinds and not held.contexts and not held.portions
+    return Certainty.MEASURED if cost.is_exact and not silence else Certainty.ESTIMATED
 
 
 def _without_special(observed: Observed, finding: Finding, every: list[Finding]) -> Finding | None:

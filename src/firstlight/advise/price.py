@@ -113,7 +113,7 @@ def price(observed: Observed, held: Held, own: Collection[str] = ()) -> Cost:
     if held.parts:
         parts = merged([*held.parts, *held.waits])
         return Cost(sum(high - low for low, high in parts), waits, 0, observed.boot.manifest.mode == "exact")
-    return Cost(waits, waits, 0, True)
+    return Cost(waits, waits, 0, observed.boot.manifest.mode != "imported" or bool(observed.thread_runs))
 
 
 def _portions(held: Held) -> Iterator[tuple[tuple[Stretch, ...], float]]:

@@ -47,13 +47,8 @@ def explain(
       firstlight explain a.boot --prove -n 3
     """
     from firstlight.render.terminal.report import print_report
-    from firstlight.render.views.explain import (
-        absent_report,
-        explain_data,
-        explain_report,
-        finding_report,
-        one_data,
-    )
+    from firstlight.render.views.explain import absent_report, explain_report, finding_report
+    from firstlight.render.views.explain_data import explain_data, one_data
 
     opened = api.open(boot)
     found = opened.explain(to=to, catalogue=catalogue or ())

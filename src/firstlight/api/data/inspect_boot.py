@@ -288,27 +288,34 @@ class RemedyTrial(TypedDict):
 
 
 class FindingData(TypedDict):
-    """One cause that a boot has."""
+    """One cause that a boot has; without a cost where the evidence has no time."""
 
     entry: str
     title: str
     nature: str
     mechanism: str
-    cost_ns: int
+    cost_ns: int | None
     waits_ns: int
     machine_ns: int
-    share: float
+    share: float | None
     certainty: str
     evidence: list[SeenEvidence]
     shares_with: list[SharedTime]
     remedies: list[AdvisedRemedy]
-    expected_gain_ns: int
+    expected_gain_ns: int | None
     effect: str
     risk: str
     guard: str | None
     checks: list[str]
     source: str
     tried: RemedyTrial | None
+
+
+class LackingEvidence(TypedDict):
+    """Evidence that some entries of the catalogue need and a boot does not have."""
+
+    evidence: str
+    hint: str
 
 
 class Explained(TypedDict):
@@ -318,9 +325,12 @@ class Explained(TypedDict):
     goal: str | None
     whole_ns: int
     entries: int
+    looked_for: int
+    lacks: list[LackingEvidence]
     findings: list[FindingData]
     features: list[FindingData]
     machine: list[FindingData]
+    unpriced: list[FindingData]
     smaller: list[FindingData]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
+from firstlight.advise.coverage import Lack
 from firstlight.advise.entry import Entry, Remedy
-from firstlight.advise.findings import LEAST_SHARE, Explanation, Finding
+from firstlight.advise.findings import LEAST_SHARE, Certainty, Explanation, Finding
 from firstlight.advise.prove import Proof, Tried
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.describe import clock_text
@@ -31,7 +31,7 @@ def explain_report(boot: Boot, found: Explanation, limit: int, tried: Sequence[T
     """
     yield from _heading(boot, found)
     if not found.findings:
-        yield Line(f"None of the {found.entries} known causes takes {small_share_text(LEAST_SHARE)} of this boot.")
+        yield Line(_none_found(found))
     else:
         yield causes_table(found.findings, limit, tried)
         for each in found.findings[:limit]:
@@ -43,6 +43,13 @@ def explain_report(boot: Boot, found: Explanation, limit: int, tried: Sequence[T
     if found.machine:
         yield BLANK
         yield machine_table(found)
+    if found.unpriced:
+        yield BLANK
+        yield unpriced_table(found.unpriced, limit)
+    if lacks := found.coverage.lacks:
+        yield BLANK
+        yield Line(_looked_for(found))
+        yield Line(_hint(lacks), "dim")
     if found.findings:
         yield BLANK
         yield Line(
@@ -52,11 +59,33 @@ def explain_report(boot: Boot, found: Explanation, limit: int, tried: Sequence[T
         )
 
 
+def _none_found(found: Explanation) -> str:
+    looked, least = found.coverage.entries, small_share_text(LEAST_SHARE)
+    if looked == found.entries:
+        return f"None of the {found.entries} known causes takes {least} of this boot."
+    return f"None of the {looked} causes that could be looked for is known to take {least} of this boot."
+
+
+def _looked_for(found: Explanation) -> str:
+    """How many causes could be looked for, and without what the others could not.
+
+    >>> import firstlight
+    >>> _looked_for(firstlight.open(bundle).explain()).endswith("no processes, no system calls.")
+    True
+    """
+    lacks = ", ".join(f"no {lack.what}" for lack in found.coverage.lacks)
+    return f"{found.coverage.entries} of {found.entries} known causes could be looked for in this boot: it has {lacks}."
+
+
+def _hint(lacks: Sequence[Lack]) -> str:
+    return f"hint: {'; '.join(dict.fromkeys(lack.hint for lack in lacks))}"
+
+
 def _heading(boot: Boot, found: Explanation) -> list[Line]:
     goal = f", until {printable(found.goal, 100)} ({time_text(found.whole_ns)})" if found.goal else ""
     return [
         Line(f"Known causes, {clock_text(boot)}{goal}", "bold", wrap=False),
-        Line(f"{completeness_text(boot)}; {found.entries} entries checked", "dim", wrap=False),
+        Line(f"{completeness_text(boot)}; {found.coverage.entries} entries checked", "dim", wrap=False),
         BLANK,
     ]
 
@@ -102,6 +131,22 @@ def machine_table(found: Explanation) -> Table:
     )
 
 
+def unpriced_table(found: Sequence[Finding], limit: int) -> Table:
+    """Causes that the boot shows and whose cost it does not show."""
+    shown, rest = found[:limit], found[limit:]
+    return table(
+        "Seen in this boot, at an unknown cost",
+        [
+            Column("Entry", value=lambda each: each.entry.id, style="cyan", fixed=True, name="entry"),
+            Column("Cause", value=lambda each: each.entry.title, longest=60, name="cause"),
+            Column("Seen", value=lambda each: each.seen[-1].text, wide=90, longest=60, name="text"),
+            Column("Remedy", value=lambda each: remedy_text(each.remedy), wide=100, longest=60, name=""),
+        ],
+        shown,
+        left_out={"cause": f"({len(rest)} more)"} if rest else None,
+    )
+
+
 def _gain(tried: Tried | None) -> Value:
     return "" if tried is None or tried.gain_ns is None else -tried.gain_ns
 
@@ -130,6 +175,8 @@ def _short(finding: Finding, whole_ns: int) -> Iterator[Line]:
 
 
 def _cost_text(finding: Finding, whole_ns: int) -> str:
+    if finding.certainty is Certainty.UNKNOWN:
+        return "unknown: no evidence of it has a time"
     parts = [f"{time_text(finding.cost.ns)} ({share_text(finding.cost.ns, whole_ns)}), {finding.certainty}"]
     if finding.cost.waits_ns:
         parts.append(f"the path sleeps for {time_text(finding.cost.waits_ns)} of it")
@@ -144,7 +191,8 @@ def _cost_text(finding: Finding, whole_ns: int) -> str:
 
 def _gain_text(finding: Finding) -> str:
     """What the remedy is expected to save here, and what it saved where it was measured."""
-    return f"up to {time_text(finding.gain_ns)} here; known effect: {printable(finding.entry.effect, _TEXT)}"
+    here = "unknown" if finding.certainty is Certainty.UNKNOWN else f"up to {time_text(finding.gain_ns)}"
+    return f"{here} here; known effect: {printable(finding.entry.effect, _TEXT)}"
 
 
 def finding_report(boot: Boot, found: Explanation, finding: Finding, tried: Sequence[Tried] = ()) -> Iterator[Block]:
@@ -163,7 +211,7 @@ def finding_report(boot: Boot, found: Explanation, finding: Finding, tried: Sequ
     yield from pairs([("costs", _cost_text(finding, found.whole_ns))])
     if finding in found.machine:
         yield Line("Most of this is a cost of the emulated machine, not of this system.", "yellow")
-    elif finding in found.smaller:
+    elif finding in found.smaller and finding.certainty is not Certainty.UNKNOWN:
         yield Line(f"It takes less than {small_share_text(LEAST_SHARE)} of the boot.", "yellow")
     for each in tried:
         yield BLANK
@@ -175,6 +223,11 @@ def absent_report(boot: Boot, found: Explanation, entry: Entry) -> Iterator[Bloc
     yield from _heading(boot, found)
     yield from entry_lines(entry)
     yield BLANK
+    if lacks := found.coverage.blocked.get(entry.id):
+        needed = " or ".join(f"no {lack.what}" for lack in lacks)
+        yield Line(f"This entry could not be looked for: the boot has {needed}.", "yellow")
+        yield Line(_hint(lacks), "dim")
+        return
     yield Line("This boot does not show the evidence of this entry, or it shows evidence against it.", "yellow")
 
 
@@ -235,64 +288,3 @@ def _words_text(remedy: Remedy) -> str:
         return ""
     facts = ", ".join(f"the value of `{name}` in the boot" for name in remedy.needed_facts)
     return f"add `{remedy.words}`" + (f" with {facts}" if facts else "")
-
-
-def explain_data(boot: Boot, found: Explanation, tried: Sequence[Tried] = ()) -> dict[str, Any]:
-    """The same as data, times in nanoseconds."""
-    trials = {each.finding.entry.id: each for each in tried}
-    return {
-        "boot": str(boot.directory),
-        "goal": found.goal,
-        "whole_ns": found.whole_ns,
-        "entries": found.entries,
-        "findings": [finding_data(each, trials) for each in found.findings],
-        "features": [finding_data(each, trials) for each in found.features],
-        "machine": [finding_data(each, trials) for each in found.machine],
-        "smaller": [finding_data(each, trials) for each in found.smaller],
-    }
-
-
-def finding_data(finding: Finding, trials: Mapping[str, Tried]) -> dict[str, Any]:
-    """One finding as data."""
-    entry = finding.entry
-    tried = trials.get(entry.id)
-    return {
-        "entry": entry.id,
-        "title": entry.title,
-        "nature": str(entry.nature),
-        "mechanism": entry.mechanism,
-        "cost_ns": finding.cost.ns,
-        "waits_ns": finding.cost.waits_ns,
-        "machine_ns": finding.cost.machine_ns,
-        "share": finding.share,
-        "certainty": str(finding.certainty),
-        "evidence": [{"kind": seen.item.kind, "text": seen.text} for seen in finding.seen],
-        "shares_with": [{"entry": each.entry, "ns": each.ns} for each in finding.shares],
-        "remedies": [{"layer": str(each.layer), "text": remedy_text(each), "applicable": each.is_applicable}
-                     for each in entry.remedies],
-        "expected_gain_ns": finding.gain_ns,
-        "effect": entry.effect,
-        "risk": entry.risk,
-        "guard": entry.guard or None,
-        "checks": list(entry.checks),
-        "source": entry.source,
-        "tried": None if tried is None else _trial_data(tried),
-    }  # fmt: skip
-
-
-def _trial_data(tried: Tried) -> dict[str, Any]:
-    return {"proof": str(tried.proof), "gain_ns": tried.gain_ns, "why": tried.why or None}
-
-
-def one_data(
-    boot: Boot, found: Explanation, entry: Entry, finding: Finding | None, tried: Sequence[Tried] = ()
-) -> dict[str, Any]:
-    """One entry in a boot as data; `finding` is null where the boot does not show it."""
-    trials = {each.finding.entry.id: each for each in tried}
-    return {
-        "boot": str(boot.directory),
-        "goal": found.goal,
-        "whole_ns": found.whole_ns,
-        "entry": entry.model_dump(mode="json", exclude_defaults=True, by_alias=True),
-        "finding": None if finding is None else finding_data(finding, trials),
-    }

@@ -1,0 +1,195 @@
+"""Known causes in plain logs of the kernel: what a log alone shows, at which cost, and what it cannot show."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import firstlight
+from answers import data_of_answer
+from bundles import make_bundle
+from firstlight.advise.coverage import coverage
+from firstlight.advise.observed import Observed
+from firstlight.advise.read import catalogue
+from firstlight.api import Boot
+from firstlight.cli.main import run
+from imported_records import imported
+
+HEAD = "[    0.000000] Linux version 6.1.0 (x@y) #1 SMP\n[    0.000000] Command line: console=ttyS0 WORDS\n"
+TAIL = "[   99.000000] Freeing unused kernel memory: 1024K\n[   99.100000] Run /sbin/init as init process\n"
+CONFIG = """#
+# Automatically generated file; DO NOT EDIT.
+# Linux/x86 6.1.0 Kernel Configuration
+#
+CONFIG_PCI=y
+CONFIG_NET=y
+# CONFIG_SWAP is not set
+"""
+MS = 1_000_000
+_STAMP = re.compile(r"^\[ *(\d+)\.(\d+)\]", re.MULTILINE)
+
+COSTS: dict[str, tuple[str, str, str, int]] = {
+    "delay loop": ("CAL-01", "", "[ 1.0] Calibrating delay loop... 1.16 BogoMIPS (lpj=79)\n[ 1.083] pid_max: 1\n", 83),
+    "delay loop, torn": ("CAL-01", "", "[ 1.0] Calibrating delay loop... \n[ 1.03] other\n[ 1.07] pid_max: 1\n", 30),
+    "network devices": (
+        "NET-02", "ip=dhcp", "[ 1.0] Waiting up to 110 more seconds for network.\n[ 3.5] eth0: link up\n", 2500,
+    ),
+    "address": (
+        "NET-02", "ip=dhcp", "[ 1.0] Sending DHCP and RARP requests ., OK\n[ 1.1] a line\n"
+        "[ 3.04] IP-Config: Got DHCP answer from 10.0.0.1\n[ 3.05] IP-Config: Complete:\n", 2040,
+    ),
+    "devices, then address": (
+        "NET-02", "ip=dhcp", "[ 1.0] Waiting up to 110 more seconds for network.\n[ 2.0] eth0: Link is Up\n"
+        "[ 5.0] Sending DHCP requests ., OK\n[ 7.0] IP-Config: Got DHCP answer\n", 3000,
+    ),
+    "ext4": (
+        "STO-07", "", "[ 1.0] EXT4-fs (sda1): INFO: recovery required on readonly filesystem\n[ 1.01] EXT4-fs (sda1): "
+        "write access will be enabled during recovery\n[ 1.6] EXT4-fs (sda1): recovery complete\n", 600,
+    ),
+    "xfs": ("STO-07", "", "[ 1.0] XFS (sda1): Starting recovery\n[ 1.4] XFS (sda1): Ending recovery\n", 400),
+    "btrfs": ("STO-07", "", "[ 1.0] BTRFS info (device sda1): start tree-log replay\n[ 1.7] next\n", 700),
+    "device": (
+        "STO-10", "", "[ 2.0] systemd[1]: Expecting device dev-sdx.device - /dev/sdx...\n[ 5.0] systemd[1]: more\n"
+        "[92.0] systemd[1]: Timed out waiting for device /dev/sdx.\n", 90_000,
+    ),
+    "raid6": (
+        "CAL-07", "", "[ 1.0] raid6: sse2x4   gen()  9000 MB/s\n[ 1.016] raid6: sse2x2   gen()  8000 MB/s\n"
+        "[ 1.5] raid6: using algorithm sse2x4 gen() 9000 MB/s\n", 500,
+    ),
+    "xor": (
+        "CAL-08", "", "[ 1.0] xor: measuring software checksum speed\n[ 1.04]    prefetch64-sse  : 9000 MB/sec\n"
+        "[ 1.8] xor: using function: prefetch64-sse (9000 MB/sec)\n", 800,
+    ),
+}  # fmt: skip
+
+UNPRICED: dict[str, tuple[str, str, str]] = {
+    "calibration at the end": ("CAL-01", "", "[ 99.5] Calibrating delay loop... 1594.16 BogoMIPS (lpj=7970816)\n"),
+    "address": ("NET-02", "ip=dhcp", "[ 1.0] IP-Config: Complete:\n"),
+    "ext4": ("STO-07", "", "[ 1.0] EXT4-fs (sda1): recovery complete\n"),
+    "device": ("STO-10", "", "[ 2.0] systemd[1]: Timed out waiting for device /dev/sdx.\n"),
+    "job": ("STO-10", "", "[ 2.0] systemd[1]: dev-sdx.device: Job dev-sdx.device/start timed out.\n"),
+    "keyboard controller": ("INI-08", "", "[ 1.0] i8042: No controller found\n"),
+}
+
+ABSENT: dict[str, tuple[str, str, str]] = {
+    "skipped": (
+        "CAL-01", "", "[ 1.0] Calibrating delay loop (skipped), value calculated.. (lpj=4)\n[ 2.0] x\n"
+    ),
+    "preset": ("CAL-01", "lpj=4000", "[ 1.0] Calibrating delay loop... 1594.16 BogoMIPS (lpj=4000)\n[ 2.0] x\n"),
+    "no request": ("NET-02", "", "[ 1.0] Waiting up to 110 more seconds for network.\n[ 2.0] eth0: link up\n"),
+    "a clean journal": ("STO-07", "", "[ 1.0] EXT4-fs (sda1): mounted filesystem with ordered data mode\n[ 2.0] x\n"),
+    "a device that came": (
+        "STO-10", "", "[ 2.0] systemd[1]: Expecting device dev-sdx.device - /dev/sdx...\n"
+        "[ 9.0] systemd[1]: Found device dev-sdx.device - /dev/sdx.\n",
+    ),
+}  # fmt: skip
+
+
+def stamped(text: str) -> str:
+    """Lines with stamps as the kernel prints them."""
+    return _STAMP.sub(lambda match: f"[{match[1]:>5}.{match[2]:<06}]", text)
+
+
+def boot_of(folder: Path, words: str, lines: str) -> Boot:
+    text = HEAD.replace("WORDS", words) + (TAIL + lines if lines.startswith("[ 99") else lines + TAIL)
+    return imported(folder, {"dmesg.txt": stamped(text)})
+
+
+@pytest.mark.parametrize("what", COSTS)
+def test_a_cause_in_a_log_costs_the_silence_after_its_line_or_between_its_lines(what: str, tmp_path: Path) -> None:
+    entry, words, lines, ms = COSTS[what]
+    found = boot_of(tmp_path, words, lines).explain()
+    finding = found.finding(entry)
+    assert finding is not None
+    assert (finding.cost.ns, finding.certainty) == (ms * MS, "estimated")
+    assert finding not in found.unpriced
+
+
+@pytest.mark.parametrize("what", UNPRICED)
+def test_a_cause_that_a_log_shows_without_its_time_has_an_unknown_cost(
+    what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry, words, lines = UNPRICED[what]
+    boot = boot_of(tmp_path, words, lines)
+    assert [each.certainty for each in boot.explain().unpriced if each.entry.id == entry] == ["unknown"]
+    assert run(["explain", str(boot.directory)]) == 0
+    printed = capsys.readouterr().out
+    assert "Seen in this boot, at an unknown cost" in printed
+    assert entry in printed
+    assert run(["explain", str(boot.directory), entry]) == 0
+    printed = capsys.readouterr().out
+    assert "unknown: no evidence of it has a time" in printed
+    assert "0 ns" not in printed
+    assert run(["explain", str(boot.directory), entry, "--json"]) == 0
+    data = data_of_answer(capsys.readouterr().out)["finding"]
+    assert (data["cost_ns"], data["share"], data["expected_gain_ns"], data["certainty"]) == (
+        None,
+        None,
+        None,
+        "unknown",
+    )
+
+
+@pytest.mark.parametrize("what", ABSENT)
+def test_a_line_like_that_of_a_cause_is_none(what: str, tmp_path: Path) -> None:
+    entry, words, lines = ABSENT[what]
+    assert boot_of(tmp_path, words, lines).explain().finding(entry) is None
+
+
+def test_a_recording_with_a_profile_has_no_causes_of_unknown_cost(tmp_path: Path) -> None:
+    assert firstlight.open(make_bundle(tmp_path)).explain().unpriced == ()
+
+
+def test_how_many_causes_could_be_looked_for_is_said_with_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boot = boot_of(tmp_path, "quiet", "[ 1.0] a line\n")
+    found = boot.explain()
+    looked, every = found.coverage.entries, len(catalogue().entries)
+    assert 0 < looked < every
+    assert looked + len(found.coverage.blocked) == every
+    assert run(["explain", str(boot.directory)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"None of the {looked} causes that could be looked for is known to take 0.5 % of this boot." in printed
+    assert f"{looked} of {every} known causes could be looked for in this boot: it has no initcalls" in printed
+    assert "no profile" in printed
+    assert "hint: boot with `initcall_debug`" in printed
+    assert run(["explain", str(boot.directory), "--json"]) == 0
+    data = data_of_answer(capsys.readouterr().out)
+    assert (data["entries"], data["looked_for"]) == (every, looked)
+    assert {"initcalls", "profile", "processes"} <= {each["evidence"] for each in data["lacks"]}
+
+
+def test_an_entry_that_could_not_be_looked_for_says_what_it_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boot = boot_of(tmp_path, "quiet", "[ 1.0] a line\n")
+    assert run(["explain", str(boot.directory), "INI-03"]) == 0
+    printed = capsys.readouterr().out
+    assert "could not be looked for: the boot has no profile" in printed
+    assert "hint: record the boot with `firstlight record`" in printed
+
+
+def test_more_evidence_makes_more_causes_visible(tmp_path: Path) -> None:
+    places = []
+    for name, lines, more in (
+        ("log", "[ 1.0] a line\n", {}),
+        ("initcalls", "[ 1.0] calling  a+0x0/0x9 @ 1\n[ 1.1] initcall a+0x0/0x9 returned 0 after 100000 usecs\n", {}),
+        ("config", "[ 1.0] a line\n", {"config-6.1.0": CONFIG}),
+    ):  # fmt: skip
+        (tmp_path / name).mkdir()
+        boot = imported(tmp_path / name, {"dmesg.txt": stamped(HEAD + lines + TAIL), **more})
+        places.append(coverage(Observed(boot), catalogue()))
+    log, initcalls, config = places
+    assert log.entries < initcalls.entries
+    assert "initcalls" not in [each.what for each in initcalls.lacks]
+    assert "kernel configuration" not in [each.what for each in config.lacks]
+
+
+def test_a_recording_that_has_it_all_looks_for_all(tmp_path: Path) -> None:
+    found = firstlight.open(make_bundle(tmp_path, profile=False)).explain()
+    assert "profile" in [each.what for each in found.coverage.lacks]
+    assert "units" not in [each.what for each in found.coverage.lacks]
+    assert "record it again without `--no-profile`" in [each.hint for each in found.coverage.lacks]
