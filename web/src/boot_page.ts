@@ -53,6 +53,7 @@ export function drawBoot(
   const selection = new Selection(first.boot.totals.instructions === null ? "time" : "instructions");
   document.title = `${visible(first.boot.name, 80)} – Firstlight`;
   const bar = controls(first, selection);
+  selection.keep(first.phases.name);
   const timeline = bootTimeline(first, columns, selection);
   const main = el("main", { id: "main" }, timeline?.element);
   page.replaceChildren(fills(first.phases.name.length), header(first), bar, main);

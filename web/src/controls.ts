@@ -61,20 +61,19 @@ export function controls(data: FirstData, selection: Selection): HTMLElement {
     });
     return el("label", {}, radio, el("span", {}, title));
   };
+  const units = [unit("instructions", "Instructions"), unit("time", data.boot.virtual ? "Virtual time" : "Time")];
   selection.onChange(() => {
     phase.value = selection.phase === null ? "" : String(data.phases.name.indexOf(selection.phase));
+    for (const each of units) {
+      const radio = each.querySelector("input");
+      if (radio) radio.checked = radio.value === selection.unit;
+    }
   });
   return el(
     "nav",
     { class: "controls", "aria-label": "The page" },
     el("div", { class: "places" }, ...links),
     el("label", { class: "choice", for: "phase" }, "Phase ", phase),
-    el(
-      "fieldset",
-      { class: "units" },
-      el("legend", { class: "unseen" }, "Unit"),
-      unit("instructions", "Instructions"),
-      unit("time", data.boot.virtual ? "Virtual time" : "Time"),
-    ),
+    el("fieldset", { class: "units" }, el("legend", { class: "unseen" }, "Unit"), ...units),
   );
 }

@@ -190,7 +190,7 @@ export function flameSection(data: PageData, selection: Selection): HTMLElement 
   order.addEventListener("change", () => {
     selection.view = order.value;
   });
-  const merged = searchTools(flame, "Search the flame graph");
+  const merged = searchTools(flame, "Search the flame graph", "flame");
   const scope = el("p", { class: "note" });
   const timed = el("p", { class: "note" }, TIMED);
   const rule = el("p", { class: "note" });

@@ -1,6 +1,7 @@
 /** A tree as an icicle: d3-flame-graph draws and zooms, a model says what is drawn, and this answers the reader. */
 import flamegraph, { type FlameGraph, type FlameNode, type FlameTooltip } from "d3-flame-graph";
 import { select } from "d3-selection";
+import { address } from "./address";
 import { Card } from "./card";
 import { el } from "./dom";
 import { HIT } from "./palette";
@@ -116,6 +117,19 @@ export class Icicle<F extends IcicleFrame> {
     this.#zoomedTo(0);
   }
 
+  /** Keeps the frame that is zoomed in the address. */
+  keep(name: string): void {
+    address.keep(name, {
+      read: () => (this.#zoomed === 0 ? null : String(this.#zoomed)),
+      write: (text) => {
+        const node = /^\d{1,9}$/.test(text ?? "") ? Number(text) : 0;
+        // Where nothing is drawn yet, the drawing looks for it.
+        if (this.#chart) this.zoomTo(node);
+        else this.#zoomed = node;
+      },
+    });
+  }
+
   /** Zooms to a node, if it is drawn. */
   zoomTo(node: number): void {
     const found = this.#find(node);
@@ -130,6 +144,7 @@ export class Icicle<F extends IcicleFrame> {
   }
 
   #zoomedTo(node: number): void {
+    if (node !== this.#zoomed) address.changed();
     this.#zoomed = node;
     this.#current = node;
     const steps = this.#model.path(node).map((step) => {
@@ -152,7 +167,7 @@ export class Icicle<F extends IcicleFrame> {
     for (const step of this.#model.path(node).slice(1)) {
       at = at?.children?.find((child) => child.data.node === step) ?? null;
     }
-    return at;
+    return at?.data.node === node ? at : null;
   }
 
   /** One frame only is in the order of the tab key; the arrow keys lead from there. */
@@ -210,11 +225,31 @@ export class Icicle<F extends IcicleFrame> {
 }
 
 /** The box that searches an icicle, and the button that shows all of it again. The first box answers the key `/`,
- * unless something above it in the page does. */
-export function searchTools<F extends IcicleFrame>(icicle: Icicle<F>, label: string): [HTMLElement, HTMLElement] {
-  const box = el("input", { type: "search", placeholder: "Search the graph  ( / )", "aria-label": label });
+ * unless something above it in the page does. The address keeps the search and the zoom under `name`. */
+export function searchTools<F extends IcicleFrame>(
+  icicle: Icicle<F>,
+  label: string,
+  name: string,
+): [HTMLElement, HTMLElement] {
+  const box = el("input", {
+    type: "search",
+    placeholder: "Search the graph  ( / )",
+    "aria-label": label,
+    maxlength: 500,
+  });
   box.classList.add("graph-search");
-  box.addEventListener("input", () => icicle.search(box.value));
+  box.addEventListener("input", () => {
+    icicle.search(box.value);
+    address.changed();
+  });
+  address.keep(`${name}.find`, {
+    read: () => box.value || null,
+    write: (text) => {
+      box.value = text ?? "";
+      icicle.search(box.value);
+    },
+  });
+  icicle.keep(`${name}.zoom`);
   document.addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
     if (event.key !== "/" || event.defaultPrevented || typing || event.ctrlKey || event.metaKey || event.altKey) return;

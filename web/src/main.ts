@@ -9,6 +9,7 @@ import "./style/scaling.css";
 import "./style/study.css";
 import "./style/timeline.css";
 import "./style/media.css";
+import { address } from "./address";
 import { drawBoot } from "./boot_page";
 import { carried, shown } from "./carried";
 import type { ComparisonPage } from "./comparison/data";
@@ -51,6 +52,7 @@ async function open(): Promise<void> {
   const page = document.getElementById("page");
   if (!page) return;
   let rest: ReturnType<typeof draw>;
+  address.open();
   try {
     const [data, columns] = await Promise.all([unpack(texts[0]), unpackBytes(texts[1])]);
     rest = draw(data, columns, page);
@@ -64,6 +66,7 @@ async function open(): Promise<void> {
     performance.mark("first-picture-shown");
     const [later, slices] = await Promise.all([carried("firstlight-later"), carried("firstlight-slices")]);
     if (rest) await rest(checkLater(await unpack(later)), await unpackBytes(slices));
+    address.drawn();
     performance.mark("page-drawn");
     document.documentElement.dataset.ready = "yes";
   } catch (problem) {

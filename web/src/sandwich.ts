@@ -1,4 +1,5 @@
 /** The callers and the callees of one function, each over all paths: two icicles with the function between them. */
+import { address } from "./address";
 import { el, onWidth } from "./dom";
 import { amount, exact, share, type Unit } from "./format";
 import { Icicle, type IcicleFrame, type IcicleModel } from "./icicle";
@@ -134,13 +135,16 @@ class SideModel implements IcicleModel<Side> {
 /** The box for the function, and both icicles; `current` gives the tree that is counted. */
 export function sandwich(current: () => { root: Frame | null; unit: Unit }) {
   const models = [new SideModel(), new SideModel()] as const;
-  const places = [el("div"), el("div")] as const;
-  let icicles: Icicle<Side>[] = [];
+  const icicles = models.map(
+    (model, i) => new Icicle(i === 0 ? "Callers of the function" : "Callees of the function", model),
+  );
+  const [above, below] = icicles;
   const box = el("input", {
     type: "search",
     placeholder: "Function",
     "aria-label": "Function of the sandwich",
     list: "sandwich-names",
+    maxlength: 500,
   });
   const names = el("datalist", { id: "sandwich-names" });
   const said = el("p", { class: "count", role: "status" });
@@ -159,25 +163,21 @@ export function sandwich(current: () => { root: Frame | null; unit: Unit }) {
       paths.length === 0
         ? "No frame has this name."
         : `${exact(paths.length)} of the paths that are drawn, ${amount(total, unit)}, ${share(total, root?.value)}.`;
-    if (icicles.length === 0) {
-      icicles = models.map(
-        (model, i) => new Icicle(i === 0 ? "Callers of the function" : "Callees of the function", model),
-      );
-      icicles.forEach((icicle, i) => {
-        places[i]?.append(icicle.place);
-      });
-    }
     for (const icicle of icicles) icicle.draw();
   };
-  box.addEventListener("change", draw);
+  box.addEventListener("change", () => {
+    for (const icicle of icicles) icicle.reset();
+    draw();
+    address.changed();
+  });
   const element = el(
     "div",
     { class: "sandwich" },
     el("div", { class: "toolbar" }, box, names, said),
     el("h3", {}, "Called by: the function on top, its callers below it"),
-    places[0],
+    above?.place,
     el("h3", {}, "Calls: what it called"),
-    places[1],
+    below?.place,
   );
   onWidth(element, () => {
     if (!element.hidden) draw();
@@ -188,6 +188,15 @@ export function sandwich(current: () => { root: Frame | null; unit: Unit }) {
     box.value = "";
     names.replaceChildren();
   };
+  address.keep("sandwich", {
+    read: () => (element.hidden ? null : box.value || null),
+    write: (text) => {
+      box.value = text ?? "";
+      if (!element.hidden && element.isConnected) draw();
+    },
+  });
+  above?.keep("sandwich.callers");
+  below?.keep("sandwich.callees");
   return { element, draw, clear };
 }
 

@@ -1,4 +1,5 @@
 /** What the reader has chosen for the whole page: one phase or all, a stretch of time, and the unit. */
+import { address } from "./address";
 import type { Unit } from "./format";
 
 type Listener = () => void;
@@ -93,22 +94,35 @@ export class Selection {
     this.#listeners.push(listener);
   }
 
-  /** What of it an address holds. */
-  read(): Record<string, string> {
-    return {
-      unit: this.#unit,
-      view: this.#view,
-      tree: this.#tree,
-      ...(this.#phase === null ? {} : { phase: this.#phase }),
-    };
-  }
-
-  write(state: Record<string, string>): void {
-    const { unit, phase, view, tree } = state;
-    if (tree !== undefined) this.tree = tree;
-    if (view !== undefined) this.view = view;
-    if (unit === "time" || unit === "instructions") this.unit = unit;
-    this.phase = phase ?? null;
+  /** Keeps it in the address; `phases` are those that can be chosen. */
+  keep(phases: string[]): void {
+    const first = this.#unit;
+    address.keep("tree", {
+      read: () => (this.#tree === "calls" ? null : this.#tree),
+      write: (text) => {
+        this.tree = text ?? "calls";
+      },
+    });
+    address.keep("view", {
+      read: () => (this.#view === "first" ? null : this.#view),
+      write: (text) => {
+        this.view = text ?? "first";
+      },
+    });
+    address.keep("unit", {
+      read: () => (this.#unit === first ? null : this.#unit),
+      write: (text) => {
+        const unit = text ?? first;
+        if (unit === "time" || unit === "instructions") this.unit = unit;
+      },
+    });
+    address.keep("phase", {
+      read: () => this.#phase,
+      write: (text) => {
+        this.phase = text !== null && phases.includes(text) ? text : null;
+      },
+    });
+    this.onChange(address.changed);
   }
 
   #tell(): void {

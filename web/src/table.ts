@@ -12,6 +12,7 @@ import {
   tableFeatures,
 } from "@tanstack/table-core";
 import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
+import { address } from "./address";
 import { el } from "./dom";
 import { type RowFilter, rowFilter } from "./filter";
 
@@ -50,6 +51,8 @@ export interface TableColumn<Row> {
 
 export interface TableOptions<Row> {
   label: string;
+  /** What the address calls it; without it, its label. No two tables of a page have one. */
+  key?: string;
   columns: TableColumn<Row>[];
   rows: Row[];
   /** The text that the filter box looks in; without it there is no box. */
@@ -71,6 +74,7 @@ export class DataTable<Row> {
   readonly #count = el("p", { class: "count", role: "status" });
   readonly #more = el("div", { class: "more" });
   readonly #main: TableColumn<Row> | undefined;
+  #box: HTMLInputElement | null = null;
   #filter: RowFilter<Row> = { matches: () => true, wrong: [] };
 
   constructor(options: TableOptions<Row>) {
@@ -113,6 +117,7 @@ export class DataTable<Row> {
     );
     this.element = el("div", { class: "data-table" }, this.#filterBox(), frame, this.#more);
     this.redraw();
+    this.#keep();
   }
 
   setRows(rows: Row[]): void {
@@ -142,6 +147,47 @@ export class DataTable<Row> {
     this.#drawBody();
   }
 
+  /** Filter, order and number of rows are in the address. */
+  #keep(): void {
+    const { label, sort, columns } = this.#options;
+    const key = this.#options.key ?? label.toLowerCase().replace(/[^a-z]+/g, "-");
+    const { pageSize } = this.#table.store.state.pagination;
+    const box = this.#box;
+    if (box) {
+      address.keep(`${key}.filter`, {
+        read: () => box.value || null,
+        write: (text) => {
+          box.value = text ?? "";
+          this.filter(box.value);
+        },
+      });
+    }
+    const first = orderText(sort);
+    address.keep(`${key}.sort`, {
+      read: () => {
+        const now = orderText(this.#table.store.state.sorting[0]);
+        return now === first ? null : now;
+      },
+      write: (text) => {
+        const [, minus, id] = /^(-?)(.*)$/s.exec(text ?? first) ?? [];
+        if (id !== "" && !columns.some((column) => column.id === id)) return;
+        this.#table.setSorting(id ? [{ id, desc: minus === "-" }] : []);
+        this.redraw();
+      },
+    });
+    address.keep(`${key}.rows`, {
+      read: () => {
+        const size = this.#table.store.state.pagination.pageSize;
+        return size === pageSize ? null : String(size);
+      },
+      write: (text) => {
+        const size = /^\d{1,6}$/.test(text ?? "") ? Number(text) : pageSize;
+        this.#table.setPageSize(Math.max(pageSize, size));
+        this.#drawBody();
+      },
+    });
+  }
+
   #filterBox(): HTMLElement | null {
     const { filterText, filterLabel } = this.#options;
     if (!filterText) return null;
@@ -152,7 +198,11 @@ export class DataTable<Row> {
       title: `Words, -word, and the columns: ${this.#fields().join(", ")}; such as ${this.#example()}`,
       maxlength: 500,
     });
-    box.addEventListener("input", () => this.filter(box.value));
+    box.addEventListener("input", () => {
+      this.filter(box.value);
+      address.changed();
+    });
+    this.#box = box;
     return el("div", { class: "toolbar" }, box, this.#count);
   }
 
@@ -180,6 +230,7 @@ export class DataTable<Row> {
       button.addEventListener("click", () => {
         this.#table.getColumn(column.id)?.toggleSorting();
         this.redraw();
+        address.changed();
         this.#head.querySelector<HTMLElement>(`th[data-column="${column.id}"] button`)?.focus();
       });
       const direction = sorted === "desc" ? "descending" : sorted === "asc" ? "ascending" : "none";
@@ -226,6 +277,7 @@ export class DataTable<Row> {
     const grow = (by: number): void => {
       this.#table.setPageSize((size: number) => size + by);
       this.#drawBody();
+      address.changed();
     };
     const step = Math.min(left, 200);
     const next = el("button", { type: "button" }, `Show ${step} more`);
@@ -234,6 +286,11 @@ export class DataTable<Row> {
     all?.addEventListener("click", () => grow(left));
     this.#more.replaceChildren(...[next, all].filter((button) => button !== null));
   }
+}
+
+/** The order of a table as text: a column, with a minus from the largest to the smallest; nothing is no order. */
+function orderText(order: { id: string; desc: boolean } | undefined): string {
+  return order ? `${order.desc ? "-" : ""}${order.id}` : "";
 }
 
 function hold<Row>(rows: Row[]): Held<Row>[] {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { readFragment, writeFragment } from "../src/fragment";
 import { calledIn, nearestEdge, ranAt, sums } from "../src/timeline/answers";
 import { readTimeline, type Timeline, type TrackDescription } from "../src/timeline/data";
 import { unsureText } from "../src/timeline/details";
 import { find, readQuery, readTime } from "../src/timeline/find";
-import { readFragment, writeFragment } from "../src/timeline/fragment";
 import { Lane } from "../src/timeline/lane";
 import { layOut, type Row } from "../src/timeline/layout";
 import { paintRow, pixelEnd, type Scene } from "../src/timeline/paint";

@@ -129,9 +129,10 @@ function columns(level: string, found: Level): TableColumn<Row>[] {
   ];
 }
 
-function levelTable(level: string, found: Level): HTMLElement {
+function levelTable(id: string, level: string, found: Level): HTMLElement {
   const table = new DataTable<Row>({
     label: `Changed ${levelTitle(level).toLowerCase()}`,
+    key: `${id}.${level}`,
     rows: found.rows,
     filterText: (row) => rowName(row),
     filterLabel: `Filter ${levelTitle(level).toLowerCase()}`,
@@ -172,7 +173,7 @@ export function changesSection(id: string, comparison: ExactComparison): HTMLEle
   const show = (name: string): void => {
     const level = levels.find(([each]) => each === name)?.[1];
     if (!level) return;
-    const table = tables.get(name) ?? levelTable(name, level);
+    const table = tables.get(name) ?? levelTable(id, name, level);
     tables.set(name, table);
     place.replaceChildren(table);
   };
@@ -190,13 +191,13 @@ export function changesSection(id: string, comparison: ExactComparison): HTMLEle
     id,
     "What changed",
     lead,
-    el("div", { class: "toolbar" }, choice("What is listed", all, show)),
+    el("div", { class: "toolbar" }, choice("What is listed", `${id}.level`, all, show)),
     place,
-    hidden(comparison),
+    hidden(id, comparison),
   );
 }
 
-function hidden(comparison: ExactComparison): HTMLElement | null {
+function hidden(id: string, comparison: ExactComparison): HTMLElement | null {
   const rows = comparison.hidden;
   if (rows.length === 0) return null;
   const time = (
@@ -213,6 +214,7 @@ function hidden(comparison: ExactComparison): HTMLElement | null {
   });
   const table = new DataTable({
     label: "Hidden work",
+    key: `${id}.hidden`,
     rows,
     step: 15,
     columns: [
@@ -245,6 +247,7 @@ export function factsPart(id: string, comparison: ExactComparison): HTMLElement 
   });
   const table = new DataTable({
     label: "Facts that differ",
+    key: id,
     rows: facts,
     filterText: (row) => row.fact,
     filterLabel: "Filter facts",

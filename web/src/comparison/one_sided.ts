@@ -38,7 +38,7 @@ function byFunction(rows: OnlyRow[], side: "a" | "b"): OnlyFunction[] {
 }
 
 /** The table of what is only in one boot, the largest first. */
-export function onlyTable(rows: OnlyRow[], sum: OnlySum, side: "a" | "b"): HTMLElement {
+export function onlyTable(id: string, rows: OnlyRow[], sum: OnlySum, side: "a" | "b"): HTMLElement {
   const callers = (row: OnlyFunction): string => visible(row.most.path.slice(-5, -1).reverse().join(" ‹ "));
   const elsewhere = (row: OnlyFunction): string => {
     if (row.elsewhere) return side === "a" ? "is called elsewhere in B" : "was called elsewhere in A";
@@ -46,6 +46,7 @@ export function onlyTable(rows: OnlyRow[], sum: OnlySum, side: "a" | "b"): HTMLE
   };
   const table = new DataTable<OnlyFunction>({
     label: side === "a" ? "Vanished: only in A" : "New: only in B",
+    key: `${id}.${side}`,
     rows: byFunction(rows, side),
     filterText: (row) => `${row.name} ${row.most.path.join(" ")}`,
     filterLabel: side === "a" ? "Filter what vanished" : "Filter what is new",

@@ -45,7 +45,9 @@ function bridgeSection(id: string, comparison: Comparison): HTMLElement {
       : levelsOf(comparison).map(([name]) => name);
   const all = levels.map((name) => ({ value: name, title: levelTitle(name) }));
   const switched =
-    all.length > 1 ? el("div", { class: "toolbar" }, choice("The steps of the bridge", all, draw)) : null;
+    all.length > 1
+      ? el("div", { class: "toolbar" }, choice("The steps of the bridge", `${id}.level`, all, draw))
+      : null;
   if (!switched && levels[0]) draw(levels[0]);
   const lead = comparison.regime === "noisy" ? `${BRIDGE_LEAD} On means.` : BRIDGE_LEAD;
   return section(id, "The bridge", lead, switched, place);

@@ -18,7 +18,7 @@ function rounded(ns: number | null): number | null {
   return ns === null ? null : Math.round(ns);
 }
 
-function levelTable(level: MeanLevel, tooFew: string | undefined): HTMLElement {
+function levelTable(id: string, level: MeanLevel, tooFew: string | undefined): HTMLElement {
   const whole = level.whole.a_mean_ns;
   const largest = level.rows.reduce((most, row) => Math.max(most, Math.abs(row.change_ns)), 0);
   const name = (row: MeanRow): string => visible(level.name === "phases" ? words(rowName(row)) : rowName(row));
@@ -33,6 +33,7 @@ function levelTable(level: MeanLevel, tooFew: string | undefined): HTMLElement {
   });
   const table = new DataTable<MeanRow>({
     label: `${levelTitle(level.name)}, means`,
+    key: `${id}.${level.name}`,
     rows: level.rows,
     filterText: (row) => rowName(row),
     filterLabel: `Filter ${levelTitle(level.name).toLowerCase()}`,
@@ -134,7 +135,7 @@ export function meansSection(id: string, found: NoisyComparison, said: Said): HT
   const place = el("div", {});
   const show = (name: string): void => {
     const level = found.levels.find((each) => each.name === name);
-    if (level) place.replaceChildren(levelTable(level, said.too_few?.[name]));
+    if (level) place.replaceChildren(levelTable(id, level, said.too_few?.[name]));
   };
   const all = found.levels.map((level) => ({
     value: level.name,
@@ -145,7 +146,7 @@ export function meansSection(id: string, found: NoisyComparison, said: Said): HT
     id,
     "What changed, on means",
     lead,
-    el("div", { class: "toolbar" }, choice("What is listed", all, show)),
+    el("div", { class: "toolbar" }, choice("What is listed", `${id}.level`, all, show)),
     place,
     said.bridge ? el("p", { class: "note" }, visible(said.bridge, 1000)) : null,
     said.description ? figures(said.description) : null,

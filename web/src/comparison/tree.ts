@@ -63,14 +63,14 @@ export function treeSection(
     scope.textContent = WIDTHS[view];
     const tables = {
       changed: () => [],
-      vanished: () => (tree.vanished.length > 0 ? [onlyTable(tree.vanished, tree.vanished_sum, "a")] : []),
-      new: () => (tree.new.length > 0 ? [onlyTable(tree.new, tree.new_sum, "b")] : []),
+      vanished: () => (tree.vanished.length > 0 ? [onlyTable(id, tree.vanished, tree.vanished_sum, "a")] : []),
+      new: () => (tree.new.length > 0 ? [onlyTable(id, tree.new, tree.new_sum, "b")] : []),
     };
     list.replaceChildren(...tables[view]());
     signs.replaceChildren(...legend(view));
     if (icicle.place.isConnected) icicle.draw();
   };
-  const switched = choice("What the graph shows", views, (value) => show(value as View));
+  const switched = choice("What the graph shows", `${id}.view`, views, (value) => show(value as View));
   onWidth(icicle.place, () => icicle.draw());
   const rest = tree.rest.change.ns;
   const rule =
@@ -83,7 +83,7 @@ export function treeSection(
     "div",
     { class: "toolbar" },
     switched,
-    ...searchTools(icicle, "Search the graph of changes"),
+    ...searchTools(icicle, "Search the graph of changes", id),
     icicle.result,
   );
   const element = section(

@@ -1,4 +1,5 @@
 /** The flame graph in the order of time, on the axis of the timeline: it follows its zoom and its selection. */
+import { address } from "../address";
 import { el } from "../dom";
 import { exact, share, stamp, time } from "../format";
 import { FRAME_KINDS, tintOf } from "../palette";
@@ -97,8 +98,10 @@ export interface FlameChart {
 /** The chart of the trees of a page; it makes nothing before it is shown for the first time. */
 export function flameChart(trees: Record<string, PageData>, sliced: Slices, selection: Selection): FlameChart {
   const element = el("div", { class: "flame-chart", id: "flame-chart" });
-  const made = new Map<string, { place: HTMLElement; chart: Chart }>();
-  const make = (tree: string): { place: HTMLElement; chart: Chart } => {
+  const made = new Map<string, { place: HTMLElement; chart: Chart; search: SearchBox }>();
+  /** What the address asks for before there is a chart. */
+  const wanted: Record<"find" | "picked", string | null> = { find: null, picked: null };
+  const make = (tree: string) => {
     const data = trees[tree] ?? (trees.calls as PageData);
     const chart = new Chart(
       timelineOf(data, sliced, tree === "processes" ? "processes" : "calls"),
@@ -140,10 +143,33 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
     if (selection.shown) chart.view.show(...selection.shown);
     chart.selection = selection.stretch && [...selection.stretch];
     chart.relayout();
+    search.text = wanted.find ?? "";
+    pickFrame(chart, wanted.picked);
     card.replaceChildren(details(chart, data, sliced));
-    return { place, chart };
+    wanted.find = wanted.picked = null;
+    chart.onChange(address.changed);
+    return { place, chart, search };
   };
   const current = (): Chart | undefined => made.get(selection.tree)?.chart;
+  address.keep("frames.find", {
+    read: () => made.get(selection.tree)?.search.text || wanted.find,
+    write: (text) => {
+      const search = made.get(selection.tree)?.search;
+      if (search) search.text = text ?? "";
+      else wanted.find = text;
+    },
+  });
+  address.keep("frames.picked", {
+    read: () => {
+      const picked = current()?.picked;
+      return picked ? `${picked.row.track.lanes.indexOf(picked.row.lane)}~${picked.i}` : wanted.picked;
+    },
+    write: (text) => {
+      const chart = current();
+      if (chart) pickFrame(chart, text);
+      else wanted.picked = text;
+    },
+  });
   const draw = (): void => {
     if (!made.has(selection.tree)) made.set(selection.tree, make(selection.tree));
     for (const [tree, { place }] of made) place.hidden = tree !== selection.tree;
@@ -151,6 +177,16 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
   };
   Object.assign(element, { firstlight: answers(current) });
   return { element, draw };
+}
+
+/** Picks the frame that the address has, as depth and place in it; none where it means none. */
+function pickFrame(chart: Chart, text: string | null): void {
+  const [, depth, place] = /^(\d+)~(\d+)$/.exec(text ?? "") ?? [];
+  const lane = chart.timeline.tracks[0]?.lanes[Number(depth)];
+  const row = chart.layout.rows.find((each) => each.lane === lane);
+  const i = Number(place);
+  chart.picked = row && i < row.lane.size ? { row, i } : null;
+  chart.changed();
 }
 
 /** What a script may ask the element, as `firstlight`. */

@@ -182,7 +182,7 @@ export function scalingPicture(page: ScalePage): HTMLElement {
     { value: "log", title: "Sizes by factors" },
     { value: "linear", title: "Sizes as they are" },
   ];
-  const switched = choice("The axis of sizes", kinds, (value) => {
+  const switched = choice("The axis of sizes", "sizes", kinds, (value) => {
     logarithmic = value === "log";
     if (place.isConnected) draw();
   });

@@ -20,7 +20,6 @@ export function bootTimeline(data: FirstData, columns: Uint8Array, selection: Se
     marks: data.marks,
     log: data.log,
     gaps: data.timing.gaps,
-    page: selection,
     more: (on, picked) => more(data, on, picked),
     lead: "Everything that was recorded, on one axis. Choose a stretch of time, and the sums and the profile below follow.",
   });

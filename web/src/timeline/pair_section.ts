@@ -1,4 +1,5 @@
 /** The timeline of two boots: the choice of the mark that aligns them, and the list of what differs. */
+import { address } from "../address";
 import { signed } from "../comparison/signed";
 import { el } from "../dom";
 import { exact, time, words } from "../format";
@@ -47,14 +48,6 @@ export function pairSection(sides: [SideData, SideData], align: string | null, c
     marks: sides[0].marks,
     log: sides[0].log,
     gaps: { start_ns: [], end_ns: [], gap_ns: [] },
-    page: {
-      read: () => (mark === "" ? {} : { align: mark }),
-      write: (state) => {
-        if (state.align && state.align !== mark && shared.some((each) => each.mark === state.align))
-          alignAt(state.align);
-      },
-      onChange: () => undefined,
-    },
     more: () => [],
     lead: "Both boots on one axis, each track of A above that of B. A red edge: longer than in the other boot; a blue one: shorter; a dashed one: in this boot only.",
   });
@@ -112,11 +105,21 @@ export function pairSection(sides: [SideData, SideData], align: string | null, c
     ...shared.map((each) => el("option", { value: each.mark }, visible(words(each.mark), 40))),
   );
   marks.value = mark;
-  marks.addEventListener("change", () => alignAt(marks.value));
+  marks.addEventListener("change", () => {
+    alignAt(marks.value);
+    address.changed();
+  });
   say();
   const tools = shared.length > 1 ? el("label", { class: "choice" }, "Aligned at the mark ", marks) : null;
   element.querySelector(".tl-tools")?.before(...[tools, said].filter((part) => part !== null));
   element.append(el("h3", {}, "What differs, largest first"), table.element);
+  address.keep("align", {
+    read: () => mark || null,
+    write: (text) => {
+      const wanted = text ?? chosen?.mark;
+      if (wanted !== undefined && wanted !== mark && shared.some((each) => each.mark === wanted)) alignAt(wanted);
+    },
+  });
   restore();
   return element;
 }

@@ -61,6 +61,17 @@ export class SearchBox {
     this.search();
   }
 
+  /** Whether only tracks with finds are shown. */
+  get only(): boolean {
+    return this.#only.checked;
+  }
+
+  set only(only: boolean) {
+    if (only === this.only) return;
+    this.#only.checked = only;
+    this.#filter();
+  }
+
   search(): void {
     const chart = this.#chart;
     const query = readQuery(this.box.value);

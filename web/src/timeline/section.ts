@@ -1,13 +1,14 @@
 /** The first section of a page: the timeline with its tools, and the details of what is chosen. */
+import { address } from "../address";
 import { el, section } from "../dom";
 import { exact, time } from "../format";
+import { digest, type Seen } from "../fragment";
 import type { PageData } from "../types";
 import { kindOf, ranAt, sums } from "./answers";
 import { Chart } from "./chart";
 import { copyTools } from "./copies";
 import type { Timeline } from "./data";
 import { Details, describe, type More } from "./details";
-import { digest, readFragment, type Seen, writeFragment } from "./fragment";
 import { keyList, listenKeys } from "./keys";
 import type { Lane } from "./lane";
 import { legend } from "./legend";
@@ -18,20 +19,10 @@ import { SearchBox } from "./search_box";
 import { shownTable } from "./shown";
 import type { Marks } from "./strips";
 
-/** What the rest of the page stores in the address. */
-export interface PageState {
-  read(): Record<string, string>;
-  write(state: Record<string, string>): void;
-  onChange(listener: () => void): void;
-}
-
-const LATER = 250;
-
 export interface Options {
   name: string;
   marks: Marks;
   log: PageData["log"];
-  page: PageState;
   more: (chart: Chart, picked: Picked) => More[];
   /** The longest times without a console line. */
   gaps: { start_ns: number[]; end_ns: number[]; gap_ns: number[] };
@@ -51,7 +42,7 @@ function tool(text: string, label: string, act: () => void): HTMLElement {
 export interface TimelineSection {
   element: HTMLElement;
   chart: Chart;
-  /** Shows what the address asks for. Called when everything that follows the chart listens to it. */
+  /** Shows what the address asks for, and keeps it there. Called when everything that follows the chart listens to it. */
   restore: () => void;
 }
 
@@ -99,7 +90,6 @@ export function timelineSection(timeline: Timeline, options: Options): TimelineS
     chart.live.textContent = `Gap ${gap + 1} of ${order.length}: ${time(to - from)} without a console line`;
   };
   const details = new Details(chart, (picked) => options.more(chart, picked));
-  const restored = keepState(chart, search, options);
   const tools = el(
     "div",
     { class: "toolbar tl-tools" },
@@ -113,7 +103,7 @@ export function timelineSection(timeline: Timeline, options: Options): TimelineS
       tool("Whole boot", "Show the whole boot (0)", () => chart.show(view.first, view.last)),
       options.gaps.gap_ns.length > 0 ? tool("Next gap", "The longest times without a console line (g)", nextGap) : null,
       mode,
-      ...copyTools(chart, options.name, restored.address, status),
+      ...copyTools(chart, options.name, () => address.link(), status),
     ),
     status,
   );
@@ -149,9 +139,12 @@ export function timelineSection(timeline: Timeline, options: Options): TimelineS
   );
   chart.relayout();
   details.draw();
-  if (restored.other) status.textContent = "This link was made for other data than those of this page.";
   Object.assign(element, { firstlight: answersOf(chart) });
-  return { element, chart, restore: restored.restore };
+  const restore = (): void => {
+    if (!keepState(chart, search, options.name))
+      status.textContent = "This link was made for other data than those of this page.";
+  };
+  return { element, chart, restore };
 }
 
 /** What a script may ask the section's element, as `firstlight`: for tests, benches and whoever drives the page. */
@@ -198,18 +191,14 @@ function leftOut(timeline: Timeline): HTMLElement | null {
   return el("p", { class: "note" }, text);
 }
 
-/** Keeps the state in the address: read before the first drawing, written shortly after each change. */
-function keepState(
-  chart: Chart,
-  search: SearchBox,
-  options: Options,
-): { restore: () => void; address: () => string; other: boolean } {
+/** Keeps the state in the address. False where the address was made for other data. */
+function keepState(chart: Chart, search: SearchBox, name: string): boolean {
   const { timeline } = chart;
   const boot = digest(
-    `${options.name}\0${timeline.names.join("\0")}\0${timeline.first}\0${timeline.last}\0${timeline.tracks.length}`,
+    `${name}\0${timeline.names.join("\0")}\0${timeline.first}\0${timeline.last}\0${timeline.tracks.length}`,
   );
   const atFirst = [...chart.folded].sort().join("~");
-  const seen = (): Seen => {
+  const read = (): Omit<Seen, "page"> => {
     const { view, picked } = chart;
     const folded = [...chart.folded].sort();
     const track = picked ? chart.timeline.tracks.indexOf(picked.row.track) : -1;
@@ -220,46 +209,30 @@ function keepState(
       picked: picked ? [track, picked.row.track.lanes.indexOf(picked.row.lane), picked.i] : null,
       query: search.text,
       folded: folded.join("~") === atFirst ? null : folded,
-      page: options.page.read(),
       boot,
     };
   };
-  const address = (): string => location.href.replace(/#.*$/, "") + writeFragment(seen());
-  let timer = 0;
-  const later = (): void => {
-    clearTimeout(timer);
-    timer = window.setTimeout(() => history.replaceState(null, "", writeFragment(seen())), LATER);
-  };
-  const given = readFragment(location.hash);
-  const apply = (state: Seen): void => {
-    // First what the page follows: it may show another timeline, and clear what is chosen.
-    options.page.write(state.page);
-    if (state.folded) {
-      chart.folded.clear();
-      for (const key of state.folded) chart.folded.add(key);
-      chart.relayout();
-    }
-    if (state.view) chart.view.show(...state.view);
+  const write = (state: Seen): void => {
+    chart.folded.clear();
+    for (const key of state.folded ?? atFirst.split("~")) chart.folded.add(key);
+    chart.relayout();
+    chart.view.show(...(state.view ?? [chart.view.first, chart.view.last]));
     chart.selection = state.selection;
+    search.text = state.query;
     chart.instant = state.instant;
     const [track, lane, i] = state.picked ?? [-1, -1, -1];
     const found = chart.timeline.tracks[track]?.lanes[lane];
-    if (found && i >= 0 && i < found.size) {
-      const row = chart.layout.rows.find((each) => each.lane === found);
-      chart.picked = row ? { row, i } : null;
-    }
-    search.text = state.query;
-    if (state.query.includes("at:")) chart.instant = state.instant;
+    const row = chart.layout.rows.find((each) => each.lane === found);
+    chart.picked = row && Number.isInteger(i) && i >= 0 && i < row.lane.size ? { row, i } : null;
     chart.changed();
   };
-  const restore = (): void => {
-    if (given) apply(given);
-    chart.onChange(later);
-    options.page.onChange(later);
-    addEventListener("hashchange", () => {
-      const state = readFragment(location.hash);
-      if (state) apply(state);
-    });
-  };
-  return { restore, address, other: given !== null && given.boot !== null && given.boot !== boot };
+  address.keep("only", {
+    read: () => (search.only ? "1" : null),
+    write: (text) => {
+      search.only = text === "1";
+    },
+  });
+  const seen = address.keepTimeline({ read, write });
+  chart.onChange(address.changed);
+  return !seen?.boot || seen.boot === boot;
 }

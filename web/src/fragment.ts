@@ -8,13 +8,16 @@ export interface Seen {
   picked: [number, number, number] | null;
   query: string;
   folded: string[] | null;
-  /** What other parts of the page show: unit, phase, order of the flame graph. */
+  /** What other parts of the page show, by name: unit, phase, filters of tables, the frame that the flame graph zooms to. */
   page: Record<string, string>;
   /** Eight digits of what the link was made for. */
   boot: string | null;
 }
 
-const EMPTY: Seen = {
+/** No value of an address is longer, in characters: as long as what a search box takes. */
+const LONGEST = 500;
+
+export const EMPTY: Seen = {
   view: null,
   selection: null,
   instant: null,
@@ -35,7 +38,7 @@ export function readFragment(hash: string): Seen | null {
   if (!hash.includes("=")) return null;
   const given = new URLSearchParams(hash.replace(/^#/, ""));
   const page: Record<string, string> = {};
-  for (const [key, value] of given) if (key.startsWith("m.")) page[key.slice(2)] = value.slice(0, 500);
+  for (const [key, value] of given) if (key.startsWith("m.")) page[key.slice(2)] = value.slice(0, LONGEST);
   const picked = numbers(given.get("p"), 3);
   return {
     ...EMPTY,
@@ -43,7 +46,7 @@ export function readFragment(hash: string): Seen | null {
     selection: numbers(given.get("s"), 2) as [number, number] | null,
     instant: numbers(given.get("t"), 1)?.[0] ?? null,
     picked: picked as [number, number, number] | null,
-    query: (given.get("q") ?? "").slice(0, 500),
+    query: (given.get("q") ?? "").slice(0, LONGEST),
     folded: given.has("c") ? (given.get("c") ?? "").split("~").filter(Boolean) : null,
     page,
     boot: given.get("b"),
