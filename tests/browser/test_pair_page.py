@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import firstlight
 from browser.report_page import Show, assert_only_text
 from browser.timeline_page import TimelineOf
-from bundles import make_bundle
+from bundles import make_bundle, write_table
 from firstlight.errors import UsageError
 from firstlight.render.page.pair import pair_html
 from imported_bundle import make_imported
@@ -67,6 +68,70 @@ def test_an_address_keeps_the_mark_that_aligns(show: Show, tmp_path: Path) -> No
     assert f"aligned at the mark {mark.replace('_', ' ')}" in report.section("timeline")
     assert [timeline.ask(what) for what in ("shown", "picked")] == seen
     report.misdeeds.requests[1:] = []
+
+
+def with_lines(bundle: Path, lines: list[tuple[int, str]]) -> Path:
+    """The bundle with these lines on its console."""
+    rows = [(number, time, "console", text, *[None] * 4) for number, (time, text) in enumerate(lines)]
+    write_table(bundle, "log", pl.DataFrame(rows, schema=firstlight.open(bundle).log().schema, orient="row"))
+    return bundle
+
+
+def test_both_consoles_are_shown_aligned_and_a_search_finds_their_lines(show: Show, tmp_path: Path) -> None:
+    a = with_lines(make_bundle(tmp_path), [(5_000_000, "only in a"), (200_000_000, "said by both")])
+    b = make_bundle(tmp_path, name="b.boot", seed=9)
+    with_lines(b, [(9_000_000, "only in <b>b</b>"), (210_000_000, "said by both")])
+    marks = [dict(firstlight.open(each).marks().select("mark", "time_ns").iter_rows()) for each in (a, b)]
+    mark = next(mark for mark, time in marks[0].items() if time != marks[1].get(mark, time))
+    by = marks[0][mark] - marks[1][mark]
+    report = show(html=pair(a, b, mark))
+    timeline = TimelineOf(report)
+    search = report.page.get_by_label("Search the timeline")
+    search.fill('"only in"')
+    assert "1 console line of A, and 1 console line of B" in report.section("timeline")
+    search.fill("only in <b>")
+    search.press("Enter")
+    assert f"B, {(9_000_000 + by) / 1e9:.6f} s: only in <b>b</b>" in report.section("timeline")
+    # The lines of a bar are those of both, each with its boot.
+    timeline.click(firstlight.open(a).phases()["phase"][-1], "A Phases")
+    report.page.keyboard.press("0")
+    search.fill("")
+    report.page.keyboard.press("Escape")
+    with report.page.expect_download() as download:
+        report.page.get_by_role("button", name="Save SVG").click()
+    drawing = Path(download.value.path()).read_text(encoding="utf-8")
+    assert "A Console" in drawing
+    assert "B Console" in drawing
+    assert drawing.count("said by both") == 2
+    # Another mark moves the lines of B, and the search still finds them.
+    other = next(each for each, time in marks[0].items() if each in marks[1] and time - marks[1][each] != by)
+    search.fill("only in <b>")
+    report.page.get_by_label("Aligned at the mark").select_option(other)
+    search.press("Enter")
+    moved = 9_000_000 + marks[0][other] - marks[1][other]
+    assert f"B, {moved / 1e9:.6f} s: only in <b>b</b>" in report.section("timeline")
+    assert_only_text(report)
+    report.misdeeds.requests[1:] = []
+
+
+def test_a_bar_has_the_lines_of_both_consoles(show: Show, tmp_path: Path) -> None:
+    a = with_lines(make_bundle(tmp_path), [(5_000_000, "of a")])
+    report = show(html=pair(a, with_lines(make_bundle(tmp_path, name="b.boot"), [(4_000_000, "of b")])))
+    timeline = TimelineOf(report)
+    phases = firstlight.open(a).phases()
+    name = phases.filter((pl.col("start_ns") <= 4_000_000) & (pl.col("end_ns") > 5_000_000))["phase"][0]
+    timeline.click(name, "A Phases")
+    lines = report.page.locator("#timeline .tl-lines").inner_text().splitlines()
+    assert [(line[0], line.split("  ")[1]) for line in lines] == [("B", "of b"), ("A", "of a")]
+
+
+def test_a_boot_without_a_console_has_no_strip(show: Show, tmp_path: Path) -> None:
+    a = make_bundle(tmp_path)
+    report = show(html=pair(a, with_lines(make_bundle(tmp_path, name="b.boot"), [])))
+    height = "document.querySelector('#timeline .tl-ruler').clientHeight"
+    one = report.page.evaluate(height)
+    both = show(html=pair(a, make_bundle(tmp_path, name="c.boot")))
+    assert both.page.evaluate(height) > one
 
 
 def test_equal_boots_differ_in_nothing(show: Show, tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ import { flameLanes } from "./lanes";
 
 const TINTS = 4;
 const NO_MARKS = { time_ns: [], mark: [] };
-const NO_LOG = { time_ns: [], text: [] };
 
 /** The looks of a flame chart: four tints of functions, then the other kinds. */
 function colours(colour: Colour): Palette {
@@ -106,7 +105,7 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
     const chart = new Chart(
       timelineOf(data, sliced, tree === "processes" ? "processes" : "calls"),
       NO_MARKS,
-      NO_LOG,
+      [],
       colours,
     );
     chart.canvas.setAttribute(

@@ -18,7 +18,7 @@ export function bootTimeline(data: FirstData, columns: Uint8Array, selection: Se
   const made = timelineSection(timeline, {
     name: visible(data.boot.name, 80),
     marks: data.marks,
-    log: data.log,
+    logs: [data.log],
     gaps: data.timing.gaps,
     more: (on, picked) => more(data, on, picked),
     lead: "Everything that was recorded, on one axis. Choose a stretch of time, and the sums and the profile below follow.",

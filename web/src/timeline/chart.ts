@@ -8,7 +8,7 @@ import { Heads } from "./heads";
 import { foldedAtFirst, type Head, type Layout, layOut, type Row } from "./layout";
 import { type Hits, type Picked, paint, type Scene } from "./paint";
 import { type Colour, colourIn, type Palette, paletteOf } from "./palette";
-import { type Instants, type Marks, OVERVIEW, paintOverview, paintRuler, paintWindow, RULER } from "./strips";
+import { type Log, type Marks, OVERVIEW, paintOverview, paintRuler, paintWindow, rulerHeight } from "./strips";
 import { CanvasTarget, FONT } from "./target";
 import { View } from "./view";
 
@@ -26,7 +26,7 @@ export class Chart {
   readonly live = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
   readonly folded: Set<string>;
   readonly marks: Marks;
-  log: Instants;
+  logs: Log[];
   selection: [number, number] | null = null;
   instant: number | null = null;
   hover: number | null = null;
@@ -47,11 +47,11 @@ export class Chart {
   #only: Set<Track> | null = null;
 
   /** `colours` says which colours the looks of bars have; those of the timeline if it is not given. */
-  constructor(timeline: Timeline, marks: Marks, log: Instants, colours = paletteOf) {
+  constructor(timeline: Timeline, marks: Marks, logs: Log[], colours = paletteOf) {
     this.colours = colours;
     this.timeline = timeline;
     this.marks = marks;
-    this.log = log;
+    this.logs = logs;
     this.view = new View(timeline.first, timeline.last);
     this.folded = foldedAtFirst(timeline.tracks);
     this.layout = layOut(timeline.tracks, this.folded, () => true);
@@ -141,8 +141,9 @@ export class Chart {
   }
 
   /** Shows another timeline with the same tracks: of two boots, at another alignment. */
-  replace(timeline: Timeline): void {
+  replace(timeline: Timeline, logs: Log[]): void {
     this.timeline = timeline;
+    this.logs = logs;
     this.view.first = timeline.first;
     this.view.last = timeline.last;
     this.view.show(this.view.from, this.view.to);
@@ -235,7 +236,7 @@ export class Chart {
       canvas.getContext("2d")?.setTransform(ratio, 0, 0, ratio, 0, 0);
     };
     size(this.canvas, height);
-    size(this.ruler, RULER);
+    size(this.ruler, rulerHeight(this.logs));
     size(this.overview, OVERVIEW);
     this.#image = null;
     this.draw();
@@ -266,8 +267,8 @@ export class Chart {
     const scene = this.scene();
     paint(this.#target(main), scene, this.pane.scrollTop, this.#height);
     const target = this.#target(strip);
-    paintRuler(target, this.view, scene.ticks, this.marks, this.log, this.palette);
-    if (scene.instant !== null) target.rect(this.view.x(scene.instant), 0, 1, RULER, this.palette.ink);
+    paintRuler(target, this.view, scene.ticks, this.marks, this.logs, this.palette);
+    if (scene.instant !== null) target.rect(this.view.x(scene.instant), 0, 1, rulerHeight(this.logs), this.palette.ink);
     this.#image ??= this.#overview();
     small.drawImage(this.#image, 0, 0, this.view.width, OVERVIEW);
     paintWindow(small, this.view, this.palette);

@@ -129,12 +129,17 @@ export class Details {
 
   /** The console lines of an interval. */
   #lines(from: number, to: number): HTMLElement | null {
-    const { log } = this.#chart;
-    const found = log.time_ns.flatMap((at, i) => (at !== null && at >= from && at <= to ? [i] : []));
+    const found = this.#chart.logs.flatMap((log) =>
+      log.time_ns.flatMap((at, i) => (at !== null && at >= from && at <= to ? [{ log, at, i }] : [])),
+    );
     if (found.length === 0) return null;
+    found.sort((a, b) => a.at - b.at);
     const shown = found
       .slice(0, LINES)
-      .map((i) => `${stamp(log.time_ns[i])}  ${consoleLine(log.text[i] ?? "").slice(0, 160)}`);
+      .map(
+        ({ log, at, i }) =>
+          `${log.side ? `${log.side} ` : ""}${stamp(at)}  ${consoleLine(log.text[i] ?? "").slice(0, 160)}`,
+      );
     if (found.length > LINES) shown.push(`… ${exact(found.length - LINES)} more lines`);
     return el("pre", { class: "tl-lines", tabindex: 0, "aria-label": "Console meanwhile" }, shown.join("\n"));
   }

@@ -7,7 +7,7 @@ import { layOut } from "./layout";
 import { meanings } from "./legend";
 import { paint } from "./paint";
 import type { Palette } from "./palette";
-import { paintRuler, RULER } from "./strips";
+import { paintRuler, rulerHeight } from "./strips";
 import { CanvasTarget, SvgTarget } from "./target";
 import type { View } from "./view";
 
@@ -59,9 +59,10 @@ export function drawing(chart: Chart, name: string, options: DrawingOptions = {}
     picked: picked && chart.picked ? { row: picked, i: chart.picked.i } : null,
   };
   target.moveTo(TITLE);
-  paintRuler(target, view, scene.ticks, chart.marks, chart.log, palette);
+  paintRuler(target, view, scene.ticks, chart.marks, chart.logs, palette);
 
-  target.moveTo(TITLE + RULER);
+  const top = TITLE + rulerHeight(chart.logs);
+  target.moveTo(top);
   paint(target, scene, 0, layout.height);
   target.rect(0, 0, view.gutter, layout.height, palette.sheet);
   const letters = Math.floor((view.gutter - 24) / 6.2);
@@ -70,7 +71,7 @@ export function drawing(chart: Chart, name: string, options: DrawingOptions = {}
     target.text(4 + 8 * head.level, head.y + 14, text, palette.ink);
   }
 
-  const end = TITLE + RULER + Math.ceil(layout.height);
+  const end = top + Math.ceil(layout.height);
   target.moveTo(end);
   return target.drawn(view.width, end + (options.legend === false ? 0 : drawLegend(target, chart, palette)), title);
 }

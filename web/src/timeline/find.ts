@@ -3,7 +3,7 @@ import { compares, type Operator, readTerms, says, type Term } from "../filter";
 import { searched, type Timeline, type Track } from "./data";
 import type { Lane } from "./lane";
 import type { Hits } from "./paint";
-import type { Instants } from "./strips";
+import type { Log } from "./strips";
 
 export interface Query {
   words: string[];
@@ -131,7 +131,7 @@ function isOf(track: Track, query: Query): boolean {
 }
 
 /** The console lines that have all words of a query, in order; none where a query asks for what only bars have. */
-export function findLines(log: Instants, query: Query): number[] {
+export function findLines(log: Log, query: Query): number[] {
   const { words, without } = query;
   if (words.length === 0 || asks({ ...query, words: [], without: [] })) return [];
   return log.time_ns.flatMap((at, i) => {

@@ -1,6 +1,7 @@
 /** Two timelines as one: each track of A above that of B, aligned at a mark, with the change of every bar. */
 import { isGraph, type Timeline, type Track } from "./data";
 import type { Lane } from "./lane";
+import type { Log } from "./strips";
 
 export interface Side {
   name: string;
@@ -136,6 +137,16 @@ export function pairOf(a: Side, b: Side, offset: number): Timeline {
     names,
     tracks,
   };
+}
+
+/** The consoles of both boots on A's axis, as far as they have lines. */
+export function bothLogs(a: Log, b: Log, offset: number): Log[] {
+  const moved = b.time_ns.map((at) => (at === null ? null : at + offset));
+  const both: Log[] = [
+    { ...a, side: "A" },
+    { ...b, side: "B", time_ns: moved },
+  ];
+  return both.filter(({ text }) => text.length > 0);
 }
 
 /** Bars whose length differs, and bars that one boot alone has, the largest first. */

@@ -6,8 +6,9 @@ import { exact, time, words } from "../format";
 import { DataTable } from "../table";
 import { visible } from "../text";
 import { readTimeline, type TimelineDescription } from "./data";
-import { type Difference, differences, pairOf, type Side, sharedMarks } from "./pair";
+import { bothLogs, type Difference, differences, pairOf, type Side, sharedMarks } from "./pair";
 import { timelineSection } from "./section";
+import type { Log } from "./strips";
 
 export interface SideData {
   name: string;
@@ -34,6 +35,7 @@ export function pairSection(sides: [SideData, SideData], align: string | null, c
     return found ? found.a - found.b : 0;
   };
   let pair = pairOf(a, b, offsetOf());
+  const logsOf = (): Log[] => bothLogs(sides[0].log, sides[1].log, offsetOf());
   const said = el("p", { class: "note", role: "status" });
   const say = (): void => {
     const by = offsetOf();
@@ -43,10 +45,10 @@ export function pairSection(sides: [SideData, SideData], align: string | null, c
     );
   };
   const name = visible(`${a.name} and ${b.name}`, 100);
-  const { element, chart, restore } = timelineSection(pair, {
+  const { element, chart, restore, search } = timelineSection(pair, {
     name,
     marks: sides[0].marks,
-    log: sides[0].log,
+    logs: logsOf(),
     gaps: { start_ns: [], end_ns: [], gap_ns: [] },
     more: () => [],
     lead: "Both boots on one axis, each track of A above that of B. A red edge: longer than in the other boot; a blue one: shorter; a dashed one: in this boot only.",
@@ -95,7 +97,8 @@ export function pairSection(sides: [SideData, SideData], align: string | null, c
     mark = chosenMark;
     marks.value = mark;
     pair = pairOf(a, b, offsetOf());
-    chart.replace(pair);
+    chart.replace(pair, logsOf());
+    search();
     table.setRows(differences(pair, MOST));
     say();
   };

@@ -5,9 +5,17 @@ import { consoleLine } from "../text";
 import type { Chart } from "./chart";
 import { describe } from "./details";
 import { asks, find, findLines, readQuery } from "./find";
+import type { Log } from "./strips";
 
 const HINT =
   "Words, and terms: kind:initcall  track:udev  dur>10ms  dur<1s  name~pci  start>0.5s  is:critical  is:open  -word  at:0.8s";
+
+/** A line of a console that was found. */
+interface Line {
+  log: Log;
+  at: number;
+  i: number;
+}
 
 export class SearchBox {
   readonly box = el("input", {
@@ -20,8 +28,8 @@ export class SearchBox {
   readonly element: HTMLElement;
   readonly #chart: Chart;
   readonly #only = el("input", { type: "checkbox" });
-  /** The console lines that were found; a search goes through them after the bars. */
-  #lines: number[] = [];
+  /** The console lines that were found, in order of time; a search goes through them after the bars. */
+  #lines: Line[] = [];
   #place = -1;
 
   constructor(chart: Chart, label = "Search the timeline") {
@@ -77,8 +85,10 @@ export class SearchBox {
     const query = readQuery(this.box.value);
     this.#place = -1;
     chart.finding = asks(query) ? find(chart.timeline, query) : null;
-    this.#lines = findLines(chart.log, query);
-    chart.log = { ...chart.log, found: this.#lines };
+    chart.logs = chart.logs.map((log) => ({ ...log, found: findLines(log, query) }));
+    this.#lines = chart.logs
+      .flatMap((log) => (log.found ?? []).map((i) => ({ log, at: log.time_ns[i] ?? 0, i })))
+      .sort((a, b) => a.at - b.at);
     if (query.at !== null) chart.instant = Math.min(chart.view.last, chart.view.first + query.at);
     const said: string[] = [];
     if (query.wrong !== null) said.push(`“${query.wrong}” is no term. ${HINT}.`);
@@ -114,27 +124,26 @@ export class SearchBox {
 
   #counted(): string {
     const { found, total } = this.#chart.finding ?? { found: [], total: 0 };
-    const lines = this.#lines.length;
-    return [
-      found.length > 0 ? `${exact(found.length)} bars, ${time(total)} together` : "",
-      lines > 0 ? `${exact(lines)} console ${lines === 1 ? "line" : "lines"}` : "",
-    ]
+    const lines = this.#chart.logs.map(({ side, found: own = [] }) => {
+      const text = `${exact(own.length)} console ${own.length === 1 ? "line" : "lines"}`;
+      return own.length > 0 ? `${text}${side ? ` of ${side}` : ""}` : "";
+    });
+    return [found.length > 0 ? `${exact(found.length)} bars, ${time(total)} together` : "", ...lines]
       .filter(Boolean)
       .join(", and ");
   }
 
   /** Shows the instant of a console line; the answer is the line. */
-  #show(line: number): string {
+  #show({ log, at, i }: Line): string {
     const chart = this.#chart;
-    const at = chart.log.time_ns[line] ?? chart.view.first;
     const { from, to, length } = chart.view;
     chart.picked = null;
     chart.instant = at;
     if (at < from || at > to) chart.view.show(at - length / 2, at + length / 2);
-    const text = `${stamp(at)} s: ${consoleLine(chart.log.text[line] ?? "").slice(0, 200)}`;
-    chart.live.textContent = `Console, ${text}`;
+    const text = `${stamp(at)} s: ${consoleLine(log.text[i] ?? "").slice(0, 200)}`;
+    chart.live.textContent = `Console${log.side ? ` of ${log.side}` : ""}, ${text}`;
     chart.changed();
-    return ` ${text}`;
+    return ` ${log.side ? `${log.side}, ` : ""}${text}`;
   }
 
   #filter(): void {

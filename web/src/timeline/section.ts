@@ -3,7 +3,6 @@ import { address } from "../address";
 import { el, section } from "../dom";
 import { exact, time } from "../format";
 import { digest, type Seen } from "../fragment";
-import type { PageData } from "../types";
 import { kindOf, ranAt, sums } from "./answers";
 import { Chart } from "./chart";
 import { copyTools } from "./copies";
@@ -17,12 +16,12 @@ import { onPaper } from "./paper";
 import { listen } from "./pointer";
 import { SearchBox } from "./search_box";
 import { shownTable } from "./shown";
-import type { Marks } from "./strips";
+import type { Log, Marks } from "./strips";
 
 export interface Options {
   name: string;
   marks: Marks;
-  log: PageData["log"];
+  logs: Log[];
   more: (chart: Chart, picked: Picked) => More[];
   /** The longest times without a console line. */
   gaps: { start_ns: number[]; end_ns: number[]; gap_ns: number[] };
@@ -44,10 +43,12 @@ export interface TimelineSection {
   chart: Chart;
   /** Shows what the address asks for, and keeps it there. Called when everything that follows the chart listens to it. */
   restore: () => void;
+  /** Searches anew, after the chart shows another timeline. */
+  search: () => void;
 }
 
 export function timelineSection(timeline: Timeline, options: Options): TimelineSection {
-  const chart = new Chart(timeline, options.marks, options.log);
+  const chart = new Chart(timeline, options.marks, options.logs);
   const { view } = chart;
   const search = new SearchBox(chart);
   search.box.placeholder += "  ( / )";
@@ -144,7 +145,7 @@ export function timelineSection(timeline: Timeline, options: Options): TimelineS
     if (!keepState(chart, search, options.name))
       status.textContent = "This link was made for other data than those of this page.";
   };
-  return { element, chart, restore };
+  return { element, chart, restore, search: () => search.search() };
 }
 
 /** What a script may ask the section's element, as `firstlight`: for tests, benches and whoever drives the page. */

@@ -7,9 +7,9 @@ import type { Palette } from "./palette";
 import type { Target } from "./target";
 import { View } from "./view";
 
-export const RULER = 42;
 export const OVERVIEW = 44;
 const TICK_ROW = 24;
+const LOG_ROW = 18;
 const LETTER = 6;
 
 /** A tick with as many digits as its step needs. */
@@ -19,7 +19,10 @@ export function tickText(ns: number, step: number): string {
   return `${(ns / 1e3).toFixed(3)} µs`;
 }
 
-export interface Instants {
+/** The lines of a console. */
+export interface Log {
+  /** Whose it is, in a page of two boots. */
+  side?: "A" | "B";
   time_ns: (number | null)[];
   text: string[];
   /** Those that a search found. */
@@ -31,10 +34,16 @@ export interface Marks {
   mark: string[];
 }
 
-/** The ruler with its ticks and marks, and below it a tick for each console line, as text where it fits. */
-export function paintRuler(t: Target, view: View, ticks: number[], marks: Marks, log: Instants, p: Palette): void {
+/** The height of the ruler with the consoles below it. */
+export function rulerHeight(logs: Log[]): number {
+  return TICK_ROW + LOG_ROW * Math.max(1, logs.length);
+}
+
+/** The ruler with its ticks and marks, and below it for each console a tick for each line, as text where it fits. */
+export function paintRuler(t: Target, view: View, ticks: number[], marks: Marks, logs: Log[], p: Palette): void {
+  const height = rulerHeight(logs);
   t.rect(0, 0, view.width, TICK_ROW, p.faint);
-  t.rect(0, TICK_ROW, view.width, RULER - TICK_ROW, p.sheet);
+  t.rect(0, TICK_ROW, view.width, height - TICK_ROW, p.sheet);
   const step = (ticks[1] ?? 1e9) - (ticks[0] ?? 0) || 1e9;
   for (const tick of ticks) {
     const x = Math.round(view.x(tick));
@@ -46,14 +55,19 @@ export function paintRuler(t: Target, view: View, ticks: number[], marks: Marks,
     if (at === null || at < view.from || at > view.to) return;
     t.rect(view.x(at) - 1, 19, 3, 5, p.critical);
   });
-  paintConsole(t, view, log, p);
-  paintFound(t, view, log, p);
-  t.rect(0, 0, view.gutter, RULER, p.faint);
+  logs.forEach((log, i) => {
+    paintConsole(t, view, log, TICK_ROW + i * LOG_ROW, p);
+    paintFound(t, view, log, TICK_ROW + i * LOG_ROW, p);
+  });
+  t.rect(0, 0, view.gutter, height, p.faint);
   t.text(10, 15, `${time(view.length)} shown`, p.ink);
-  if (log.time_ns.length > 0) t.text(10, 37, "Console", p.ink);
+  logs.forEach((log, i) => {
+    const label = log.side ? `${log.side} Console` : "Console";
+    if (log.time_ns.length > 0) t.text(10, TICK_ROW + i * LOG_ROW + 13, label, p.ink);
+  });
 }
 
-function paintConsole(t: Target, view: View, log: Instants, p: Palette): void {
+function paintConsole(t: Target, view: View, log: Log, top: number, p: Palette): void {
   let last = Number.NEGATIVE_INFINITY;
   for (let i = firstAt(log.time_ns, view.from); i < log.time_ns.length; i++) {
     const at = log.time_ns[i];
@@ -62,21 +76,21 @@ function paintConsole(t: Target, view: View, log: Instants, p: Palette): void {
     const x = view.x(at);
     if (x - last < 1) continue;
     last = x;
-    t.rect(x, TICK_ROW + 3, 1, 12, p.console);
+    t.rect(x, top + 3, 1, 12, p.console);
     const next = log.time_ns[i + 1];
     const room = (next === null || next === undefined ? view.width : Math.min(view.width, view.x(next))) - x;
     if (room < 60) continue;
     const text = consoleLine(log.text[i] ?? "").replace(/^\[ *[\d.]+\] /, "");
     const letters = Math.floor((room - 8) / LETTER);
-    t.text(x + 4, 37, text.length > letters ? `${text.slice(0, letters - 1)}…` : text, p.ink);
+    t.text(x + 4, top + 13, text.length > letters ? `${text.slice(0, letters - 1)}…` : text, p.ink);
   }
 }
 
 /** Over the console lines: a wider tick for each that a search found. */
-function paintFound(t: Target, view: View, log: Instants, p: Palette): void {
+function paintFound(t: Target, view: View, log: Log, top: number, p: Palette): void {
   for (const i of log.found ?? []) {
     const at = log.time_ns[i] ?? Number.NEGATIVE_INFINITY;
-    if (at >= view.from && at <= view.to) t.rect(view.x(at) - 1, TICK_ROW + 1, 3, 16, p.hit);
+    if (at >= view.from && at <= view.to) t.rect(view.x(at) - 1, top + 1, 3, 16, p.hit);
   }
 }
 
