@@ -14,6 +14,7 @@ from bundles import make_bundle, write_table
 from firstlight.errors import UsageError
 from firstlight.render.page.pair import pair_html
 from imported_bundle import make_imported
+from invented_processes import make_processes
 
 
 def pair(a: Path, b: Path, align: str | None = None) -> str:
@@ -132,6 +133,30 @@ def test_a_boot_without_a_console_has_no_strip(show: Show, tmp_path: Path) -> No
     one = report.page.evaluate(height)
     both = show(html=pair(a, make_bundle(tmp_path, name="c.boot")))
     assert both.page.evaluate(height) > one
+
+
+def test_both_boots_have_their_system_calls(show: Show, tmp_path: Path) -> None:
+    a, b = make_processes(tmp_path), make_processes(tmp_path, name="other.boot", seed=9)
+    marks = [firstlight.open(each).marks().sort("time_ns") for each in (a, b)]
+    by = marks[0]["time_ns"][-1] - marks[1]["time_ns"][-1]
+    report = show(html=pair(a, b, marks[0]["mark"][-1]))
+    timeline = TimelineOf(report)
+    boots = [firstlight.open(each) for each in (a, b)]
+    for side, boot, moved in (("A", boots[0], 0), ("B", boots[1], by)):
+        calls = boot.table("system_calls").filter(pl.col("end_ns") > pl.col("start_ns"))
+        for name, start, end in calls.select("name", "start_ns", "end_ns").iter_rows():
+            assert ["Processes", f"{side} System calls", name, start + moved, end + moved] in timeline.ask(
+                "ranAt", start + moved
+            )
+    # They are below their process, and folded at first.
+    assert "A system calls" not in timeline.heads()
+    row = report.page.locator("#timeline .tl-head", has_text="A udevadm")
+    row.click()
+    assert timeline.heads()[timeline.heads().index(row.locator(".tl-label").inner_text()) + 1] == "A system calls"
+    report.page.get_by_label("Search the timeline").fill("track:system openat")
+    assert "Nothing matches" not in report.section("timeline")
+    # They are not matched with one another.
+    assert "system calls" not in report.page.locator("#timeline .data-table").last.inner_text()
 
 
 def test_equal_boots_differ_in_nothing(show: Show, tmp_path: Path) -> None:

@@ -35,14 +35,20 @@ function plain(track: Track): string {
   return track.role === "process" ? track.label.replace(/ · \d+$/, "") : track.label;
 }
 
-/** Whether the bars of a track have partners in another boot; runs of processes and counts of a queue have none. */
+/** Whether the bars of a track have partners in another boot; what processes did and counts of a queue have none. */
 function hasPartners(track: Track): boolean {
-  return track.role !== "process" && !isGraph(track);
+  return track.role !== "process" && track.role !== "calls" && !isGraph(track);
 }
 
-/** The tracks that a pair shows: no details of other tracks. */
+/** The tracks that a pair arranges: no details of other tracks. */
 function shown(timeline: Timeline): Track[] {
   return timeline.tracks.filter((track) => track.parent < 0);
+}
+
+/** The details that a pair has below a track: the system calls of a process. */
+function below({ tracks }: Timeline, track: Track): Track[] {
+  const place = tracks.indexOf(track);
+  return tracks.filter(({ parent, role }) => parent === place && role === "calls");
 }
 
 function keys(tracks: Track[]): Map<string, Track> {
@@ -105,7 +111,8 @@ export function pairOf(a: Side, b: Side, offset: number): Timeline {
   });
   const [ofA, ofB] = [keys(shown(a.timeline)), keys(shown(b.timeline))];
   const tracks: Track[] = [];
-  const put = (track: Track, side: "a" | "b", other: Track | undefined): void => {
+  const above = new Map<Track, Track>();
+  const placed = (track: Track, side: "a" | "b", other: Track | undefined): Track => {
     const [own, others] = side === "a" ? [a.timeline.names, b.timeline.names] : [b.timeline.names, a.timeline.names];
     const compared = hasPartners(track) ? marked(track, own, other, others) : track.lanes;
     const lanes =
@@ -120,7 +127,16 @@ export function pairOf(a: Side, b: Side, offset: number): Timeline {
     const unsure =
       side === "a" ? track.unsure : track.unsure?.map(([from, to]): [number, number] => [from + offset, to + offset]);
     const moved = unsure ? { unsure } : {};
-    tracks.push({ ...track, label: `${side.toUpperCase()} ${track.label}`, lanes, ...moved, side });
+    return { ...track, label: `${side.toUpperCase()} ${track.label}`, lanes, ...moved, side };
+  };
+  const put = (track: Track, side: "a" | "b", other: Track | undefined): void => {
+    const made = placed(track, side, other);
+    tracks.push(made);
+    for (const detail of below(side === "a" ? a.timeline : b.timeline, track)) {
+      const child = placed(detail, side, undefined);
+      above.set(child, made);
+      tracks.push(child);
+    }
   };
   for (const [key, track] of ofA) {
     const other = ofB.get(key);
@@ -131,6 +147,8 @@ export function pairOf(a: Side, b: Side, offset: number): Timeline {
   for (const track of ofB.values()) put(track, "b", undefined);
   const order = [...new Set([...a.timeline.tracks, ...b.timeline.tracks].map((track) => track.group))];
   tracks.sort((x, y) => order.indexOf(x.group) - order.indexOf(y.group));
+  const places = new Map(tracks.map((track, i) => [track, i]));
+  for (const [track, parent] of above) track.parent = places.get(parent) ?? -1;
   return {
     first: Math.min(a.timeline.first, b.timeline.first + offset),
     last: Math.max(a.timeline.last, b.timeline.last + offset),
