@@ -19,6 +19,7 @@ from browser.timeline_page import TimelineOf
 from bundles import HOSTILE, make_bundle, write_table
 from firstlight.render.page.findings import page_findings
 from firstlight.render.page.html import page_html
+from firstlight.render.page.timeline.build import timeline_tracks
 from imported_bundle import make_bare, make_imported
 from invented_processes import make_processes
 from unit.test_places_of_findings import make_modules
@@ -119,6 +120,33 @@ def test_sums_of_processes_are_those_of_python_under_one_name(show: Show, tmp_pa
     assert ran == {f"{name} · {pid}": ns for name, pid, ns in took.iter_rows()}
     first = [each["kind"] for each in shown][: len(ran) + 1]
     assert set(first) == {"Processor time", "Idle"}
+
+
+def test_a_process_has_its_last_name_and_its_details_the_earlier_ones(show: Show, tmp_path: Path) -> None:
+    bundle = make_processes(tmp_path)
+    boot = firstlight.open(bundle)
+    timeline = TimelineOf(show(bundle))
+    names = boot.thread_names().filter(pl.col("thread") == 2).sort("time_ns")
+    assert names["name"].to_list() == ["sh", "udevadm"]
+    assert boot.processes().filter(pl.col("process") == 2)["name"].to_list() == ["udevadm"]
+    for start in boot.runs().filter(pl.col("thread") == 2)["start_ns"]:
+        ran = [each[2] for each in timeline.ask("ranAt", start) if each[1] == "Processor time"]
+        assert ran == ["udevadm"]
+    timeline.click("udevadm", "Processes")
+    assert f"Earlier names\tsh until {names['time_ns'][1] / 1e9:.6f} s" in timeline.details()
+
+
+def test_a_thread_has_its_last_name_throughout(tmp_path: Path) -> None:
+    bundle = make_processes(tmp_path)
+    names = firstlight.open(bundle).thread_names()
+    begin = firstlight.open(bundle).runs().filter(pl.col("thread") == 4)["start_ns"].min()
+    before = pl.DataFrame([(4, begin, "svc")], schema=names.schema, orient="row")
+    later = names.with_columns(time_ns=pl.when(pl.col("thread") == 4).then(pl.col("time_ns") + 1).otherwise("time_ns"))
+    write_table(bundle, "thread_names", pl.concat([before, later]).sort("thread", "time_ns"))
+    boot = firstlight.open(bundle)
+    tracks = [each for each in timeline_tracks(boot, boot.path())[2] if each.label == "thread worker"]
+    assert {bar.name for track in tracks for lane in track.lanes for bar in lane} == {"worker"}
+    assert [name for track in tracks for _, name in track.earlier] == ["svc"]
 
 
 def test_a_selection_of_phases_recomputes_the_profile_as_python_does(show: Show, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ export interface TrackDescription {
   heights: number[];
   /** Of phases, pairs of instants between which a bar begins and the one before it ends. */
   unsure: [number, number][];
+  /** Of a process or thread, until when it had another name. */
+  earlier: [number, string][];
   lanes: number[];
 }
 
@@ -30,9 +32,10 @@ export interface TimelineDescription {
   tracks: TrackDescription[];
 }
 
-export interface Track extends Omit<TrackDescription, "lanes" | "heights" | "unsure"> {
+export interface Track extends Omit<TrackDescription, "lanes" | "heights" | "unsure" | "earlier"> {
   lanes: Lane[];
   unsure?: [number, number][];
+  earlier?: [number, string][];
   /** Which boot it is of, in a page of two. */
   side?: "a" | "b";
 }

@@ -93,6 +93,10 @@ export class Details {
       ["Ends at", lane.isOpen(i) ? "it did not end" : `${stamp(to)} s`],
       ["Lasts", `${time(to - from)} (${exact(to - from)} ns, ${share(to - from, chart.view.whole)} of the boot)`],
     ];
+    if (track.earlier && track.earlier.length > 0) {
+      const names = track.earlier.map(([until, name]) => `${visible(name, 60)} until ${stamp(until)} s`);
+      facts.push(["Earlier names", names.join(", ")]);
+    }
     const unsure = unsureText(picked);
     if (unsure) facts.push(["Not exactly known", `it ${unsure}: no record shows when`]);
     if (lane.isCritical(i))

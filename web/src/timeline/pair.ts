@@ -126,7 +126,9 @@ export function pairOf(a: Side, b: Side, offset: number): Timeline {
           );
     const unsure =
       side === "a" ? track.unsure : track.unsure?.map(([from, to]): [number, number] => [from + offset, to + offset]);
-    const moved = unsure ? { unsure } : {};
+    const by = side === "a" ? 0 : offset;
+    const earlier = track.earlier?.map(([until, name]): [number, string] => [until + by, name]);
+    const moved = { ...(unsure ? { unsure } : {}), ...(earlier ? { earlier } : {}) };
     return { ...track, label: `${side.toUpperCase()} ${track.label}`, lanes, ...moved, side };
   };
   const put = (track: Track, side: "a" | "b", other: Track | undefined): void => {

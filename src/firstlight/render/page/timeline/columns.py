@@ -10,6 +10,8 @@ from firstlight.render.page.timeline.lanes import Track
 
 #: Characters of a name.
 NAME = 300
+#: Of the names that a process had before, so many are stored: the last ones.
+MOST_NAMES = 20
 
 Json = dict[str, Any]
 
@@ -65,6 +67,7 @@ def encoded(tracks: Sequence[Track], first_ns: int) -> tuple[Json, bytes]:
                 "left_out_ns": track.left_out_ns,
                 "heights": track.heights,
                 "unsure": track.unsure,
+                "earlier": [[time, shortened(name, NAME)] for time, name in track.earlier[-MOST_NAMES:]],
                 "lanes": [len(lane) for lane in track.lanes],
             }
         )

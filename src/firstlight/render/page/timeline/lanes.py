@@ -68,6 +68,8 @@ class Track:
     """Of a queue, what each bar of its lane counts: the highest fills the lane. Of a load, the percentage: 100 does."""
     unsure: list[tuple[int, int]] = field(default_factory=list)
     """Instants between which a bar begins and the one before it ends, where records do not show when."""
+    earlier: list[tuple[int, str]] = field(default_factory=list)
+    """Of a process or thread, until when it had another name."""
     key: int | None = field(default=None, compare=False)
     """The number of the process."""
 

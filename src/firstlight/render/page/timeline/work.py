@@ -84,12 +84,13 @@ def process_tracks(boot: Boot, whole: Window, least: int) -> Iterator[Track]:
     rows = processes(boot).sort("cpu_ns", "process", descending=[True, False], nulls_last=True)
     threads, runs, short_runs = boot.threads(), _runs(boot, least), _left_out(boot.runs(), "thread", least)
     if rows.is_empty():
-        yield from _thread_tracks(threads, runs, whole, short_runs)
+        yield from _thread_tracks(boot, threads, runs, whole, short_runs)
         return
-    owners: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    owners: dict[int, list[tuple[int, int | None, str]]] = defaultdict(list)
     if "process" in threads.columns:
-        for thread, process, name in threads.select("thread", "process", "name").iter_rows():
-            owners[process].append((thread, name or f"thread {thread}"))
+        for thread, number, process, name in threads.select("thread", "pid", "process", "name").iter_rows():
+            owners[process].append((thread, number, name or f"thread {thread}"))
+    earlier = _earlier_names(boot)
     names, calls = process_names_of(boot), _call_rows(boot, whole)
     bars, short_calls = _call_bars(calls, least), _left_out(calls, "process", least)
     columns = ("process", "pid", "name", "cpu_ns", "start_ns", "end_ns")
@@ -98,20 +99,24 @@ def process_tracks(boot: Boot, whole: Window, least: int) -> Iterator[Track]:
         label = f"{text} · {pid}" if pid is not None else f"{text} · {process}"
         own = owners.get(process, [])
         life = [] if start is None else [_life(start, end, text, whole)]
-        # One process has one name, whatever its threads were called before.
-        ran = sorted(bar._replace(name=called or text) for thread, _ in own for bar in runs.get(thread, []))
+        # One process has one name, whatever its threads are called.
+        ran = sorted(bar._replace(name=called or text) for thread, *_ in own for bar in runs.get(thread, []))
         note = "" if cpu is None else time_text(cpu)
-        short = [*(short_runs.get(thread, (0, 0)) for thread, _ in own), short_calls.get(process, (0, 0))]
+        short = [*(short_runs.get(thread, (0, 0)) for thread, *_ in own), short_calls.get(process, (0, 0))]
         number, ns = _summed(short)
-        yield Track(
-            "Processes", label, [life, ran], role="process", note=note, key=process, left_out=number, left_out_ns=ns
-        )
-        if sum(thread in runs for thread, _ in own) > 1:
-            for thread, name in own:
+        made = Track("Processes", label, [life, ran], role="process", note=note, key=process)
+        made.left_out, made.left_out_ns = number, ns
+        first = next((thread for thread, number, _ in own if number == pid), None)
+        made.earlier = [] if first is None else earlier.get(first, [])
+        yield made
+        if sum(thread in runs for thread, *_ in own) > 1:
+            for thread, _, name in own:
                 if thread in runs:
-                    yield Track("Processes", f"thread {name}", [runs[thread]], parent=label)
-        if made := bars.get(process):
-            yield Track("Processes", "system calls", packed(made), parent=label, role="calls")
+                    yield Track(
+                        "Processes", f"thread {name}", [runs[thread]], parent=label, earlier=earlier.get(thread, [])
+                    )
+        if process in bars:
+            yield Track("Processes", "system calls", packed(bars[process]), parent=label, role="calls")
 
 
 def _label(name: str | None, text: str) -> str:
@@ -133,35 +138,43 @@ def _life(start: int, end: int | None, name: str, whole: Window) -> Bar:
 
 
 def _thread_tracks(
-    threads: pl.DataFrame, runs: dict[int, list[Bar]], whole: Window, short: dict[int, tuple[int, int]]
+    boot: Boot, threads: pl.DataFrame, runs: dict[int, list[Bar]], whole: Window, short: dict[int, tuple[int, int]]
 ) -> Iterator[Track]:
+    earlier = _earlier_names(boot)
     rows = threads.sort("run_ns", "thread", descending=[True, False])
     for thread, name, start, end, ran in rows.select("thread", "name", "start_ns", "end_ns", "run_ns").iter_rows():
         text = name or f"thread {thread}"
         life = [_life(start, end, text, whole)]
-        lanes, note = [life, [bar._replace(name=text) for bar in runs.get(thread, [])]], time_text(ran)
-        number, ns = short.get(thread, (0, 0))
-        yield Track("Threads", f"{text} · {thread}", lanes, role="process", note=note, left_out=number, left_out_ns=ns)
+        made = Track("Threads", f"{text} · {thread}", [life, runs.get(thread, [])], role="process", note=time_text(ran))
+        made.left_out, made.left_out_ns = short.get(thread, (0, 0))
+        made.earlier = earlier.get(thread, [])
+        yield made
+
+
+def _earlier_names(boot: Boot) -> dict[int, list[tuple[int, str]]]:
+    """The names that each thread had before its last one, with the instants until which it had them."""
+    found: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    last: dict[int, str] = {}
+    for thread, time, name in boot.thread_names().sort("time_ns").select("thread", "time_ns", "name").iter_rows():
+        before = last.get(thread, name)
+        if before != name:
+            found[thread].append((time, before))
+        last[thread] = name
+    return found
 
 
 def _runs(boot: Boot, least: int) -> dict[int, list[Bar]]:
-    """The runs of each thread, by the name that it had then; runs that follow at once are one."""
-    names: dict[int, list[tuple[int, str]]] = defaultdict(list)
-    for thread, time, name in boot.thread_names().sort("time_ns").select("thread", "time_ns", "name").iter_rows():
-        names[thread].append((time, name))
+    """The runs of each thread, by the last name that it had; runs that follow at once are one."""
+    names = dict(boot.threads().select("thread", "name").iter_rows())
     found: dict[int, list[Bar]] = defaultdict(list)
     rows = boot.runs()
     rows = rows.filter(pl.col("end_ns") - pl.col("start_ns") >= max(1, least)).sort("start_ns")
     for thread, start, end in rows.select("thread", "start_ns", "end_ns").iter_rows():
-        known = names.get(thread, [])
-        while len(known) > 1 and known[1][0] <= start:
-            known.pop(0)
-        name = known[0][1] if known else f"thread {thread}"
         own = found[thread]
-        if own and own[-1].end_ns == start and own[-1].name == name:
+        if own and own[-1].end_ns == start:
             own[-1] = own[-1]._replace(end_ns=end)
         else:
-            own.append(Bar(start, end, name, Look.RUNNING))
+            own.append(Bar(start, end, names.get(thread) or f"thread {thread}", Look.RUNNING))
     return found
 
 
