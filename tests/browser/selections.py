@@ -9,7 +9,7 @@ import polars as pl
 from browser.report_page import Report
 from firstlight.analysis.processes.process_stacks import process_stacks
 from firstlight.api import Boot
-from firstlight.render.page.process_tree import process_tree
+from firstlight.render.page.process_tree import folded_processes, process_tree
 from firstlight.render.page.tree import fold
 
 UNITS = {"instructions": "instructions", "time": "ns"}
@@ -65,7 +65,7 @@ def check_process_selections(report: Report, boot: Boot, number: int) -> None:
     chance = random.Random(25)
     end = boot.manifest.totals.virtual_ns or 0
     tree = process_tree(boot)
-    folded = fold(tree.calls)
+    folded = folded_processes(tree)
     names = boot.user_functions().select("name", "file").rows()
     for _ in range(number):
         start, stop = sorted(chance.sample(range(end // 2, end), 2))
@@ -80,6 +80,14 @@ def check_process_selections(report: Report, boot: Boot, number: int) -> None:
             expected["calls"][place] += stack.calls if folded.counted[node] else 0
             expected["instructions"][place] += stack.instructions
             expected["time"][place] += stack.ns
+        # What functions executed that are known is theirs.
+        for _, node, calls, executed in tree.parts.filter(
+            pl.col("slice").is_between(chosen.first, chosen.last)
+        ).iter_rows():
+            place = folded.place[node]
+            expected["calls"][place] += calls if folded.counted[node] else 0
+            expected["instructions"][place] += executed
+            expected["time"][place] += executed << (boot.manifest.clock.icount_shift or 0)
         assert page["nodes"] == expected
         rows = boot.user_functions(between=(start, stop)).with_columns(
             pl.col("calls", "call_instructions").fill_null(0)

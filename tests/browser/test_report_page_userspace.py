@@ -10,7 +10,9 @@ import firstlight
 from browser.report_page import Report, Show, assert_only_text
 from browser.selections import check_process_selections
 from bundles import make_bundle
+from firstlight.render.page.html import page_html
 from firstlight.render.page.process_tree import page_user_functions, process_tree
+from invented_call_functions import with_call_functions
 from invented_processes import make_processes
 
 
@@ -102,3 +104,26 @@ def test_what_the_page_holds_adds_up_to_the_boot(tmp_path: Path) -> None:
     user = tree.filter(pl.col("function") == "[user]")["total_instructions"].to_list()
     assert sum(user) == sum(below_user) + sum(instructions or 0 for instructions in calls)
     assert page_user_functions(boot)["instructions"] == sum(below_user)
+
+
+def test_kernel_functions_stand_below_the_system_calls_of_a_process(show: Show, tmp_path: Path) -> None:
+    boot = firstlight.open(with_call_functions(make_processes(tmp_path)))
+    report = show(html=page_html(boot, all_paths=True))
+    draw_processes(report)
+    report.page.get_by_label("Search the flame graph").fill("__x64_sys_read")
+    makers = boot.table("system_calls").filter(pl.col("name") == "read").select("thread", "user_function").n_unique()
+    assert f"{makers} frames match" in report.section("flame")
+    assert "where one caller alone made such calls" in report.section("flame")
+    report.page.get_by_label("Order of the frames").select_option("sandwich")
+    box = report.page.get_by_label("Function of the sandwich")
+    box.fill("do_read")
+    box.press("Enter")
+    callers = report.page.locator("#flame .sandwich .flame").first.locator("g.frame")
+    names = callers.evaluate_all("all => all.map(e => e.getAttribute('name'))")
+    assert names[:3] == ["do_read", "__x64_sys_read", "read"]
+    assert {"udevadm settle", "svc"} <= set(names)
+
+
+def test_selections_count_the_functions_of_system_calls_as_python_does(show: Show, tmp_path: Path) -> None:
+    bundle = with_call_functions(make_processes(tmp_path))
+    check_process_selections(show(bundle), firstlight.open(bundle), 12)

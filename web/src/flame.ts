@@ -11,7 +11,7 @@ import { sandwich } from "./sandwich";
 import type { Selection } from "./selection";
 import { visible } from "./text";
 import { type Frame, frames, kind, label, type Measures, measure, path, search } from "./tree";
-import type { PageData } from "./types";
+import type { PageData, Pruning } from "./types";
 
 class CallTree implements IcicleModel<Frame> {
   readonly empty = "Nothing ran here in this unit.";
@@ -92,8 +92,8 @@ class CallTree implements IcicleModel<Frame> {
     }
     const wanted = term.trim().toLowerCase();
     const { functions, user_functions, strings } = this.#data;
-    const names =
-      this.#selection.tree === "processes" ? user_functions.name : functions.name.map((i) => strings[i] ?? "");
+    const names = functions.name.map((i) => strings[i] ?? "");
+    if (this.#selection.tree === "processes") names.push(...user_functions.name);
     const small = names.filter((name) => name.toLowerCase().includes(wanted)).length;
     return small > 0
       ? `No frame matches; ${exact(small)} of the functions below do, too small to be drawn or not in this phase`
@@ -143,11 +143,26 @@ function treeChoice(selection: Selection, hidden: boolean): HTMLSelectElement {
   return choice;
 }
 
-function ruleText({ pruning }: PageData): string {
+const CALLERS =
+  "Kernel functions stand below a system call where one caller alone made such calls in a slice of time. " +
+  "“[several callers]” is what calls executed in other slices: in which functions is not recorded for each caller.";
+
+function ruleText({ pruning, tree, process_tree }: PageData): string {
+  return tree === process_tree
+    ? `${foldedText(pruning, process_tree.pruning.function_share)} ${CALLERS}`
+    : foldedText(pruning);
+}
+
+function percent(part: number): string {
+  return `${(100 * part).toLocaleString("en", { maximumSignificantDigits: 3 })} %`;
+}
+
+function foldedText(pruning: Pruning, ofFunctions = pruning.share): string {
   if (pruning.kept === pruning.nodes) return `All ${exact(pruning.nodes)} call paths are drawn.`;
   return (
     `Of ${exact(pruning.nodes)} call paths ${exact(pruning.kept)} are drawn: below each frame, those that hold under ` +
-    `${(100 * pruning.share).toLocaleString("en", { maximumSignificantDigits: 3 })} % of the boot's instructions and of its time` +
+    `${percent(pruning.share)} of the boot's instructions and of its time` +
+    (ofFunctions === pruning.share ? "" : `, of functions below system calls under ${percent(ofFunctions)},`) +
     ` are put together in one frame “(N smaller)”, as are those deeper than ${exact(pruning.depth)} calls. Nothing is left out: every level adds up. ` +
     "A page of `firstlight report --all-paths` draws each of them."
   );

@@ -87,7 +87,7 @@ export interface FunctionColumns {
 
 /** Kernel and userspace in one tree: processes, their user functions, and the system calls that these made. */
 export interface ProcessTree extends TreeColumns {
-  pruning: Pruning;
+  pruning: Pruning & { function_share: number };
 }
 
 /** Functions of user mode, those with the most instructions first. */

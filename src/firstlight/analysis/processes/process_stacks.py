@@ -105,17 +105,12 @@ def stack_parts(boot: Boot, place: Callable[[tuple[Frame, ...]], int]) -> pl.Dat
     stacks, makers = _stacks_of_processes(boot), _makers(boot)
     none = pl.lit(0, pl.Int64)
     modes, made = sliced.slice_modes(boot), sliced.slice_calls(boot).drop_nulls("process")
+    kinds = call_places(boot, made, place)
     functions = boot.table("user_functions").select("row", "process")
     places = [place((*stacks[process], *makers[row])) for row, process in functions.iter_rows()]
     own = boot.table("slice_user_functions").join(
         functions.with_columns(node=pl.Series(places, dtype=pl.Int64)), on="row", how="inner"
     )
-    kinds = made.select("process", "name", "user_function").unique(maintain_order=True)
-    places = [
-        place((*stacks[process], *makers.get(maker, (_KERNEL,)), Frame(name, "syscall")))
-        for process, name, maker in kinds.iter_rows()
-    ]
-    kinds = kinds.with_columns(node=pl.Series(places, dtype=pl.Int64))
     made = made.join(kinds, on=["process", "name", "user_function"], how="inner", nulls_equal=True)
     parts = [
         own.select("slice", "node", calls=none, self_instructions="self_instructions"),
@@ -140,6 +135,28 @@ def stack_parts(boot: Boot, place: Callable[[tuple[Frame, ...]], int]) -> pl.Dat
         parts.append(rows.select("slice", node=node, calls=none, self_instructions="own"))
     sums = pl.concat(parts).group_by("slice", "node").agg(pl.col(figures).sum())
     return sums.filter(pl.any_horizontal(pl.col(figures) != 0)).sort("slice", "node")
+
+
+def call_places(boot: Boot, made: pl.DataFrame, place: Callable[[tuple[Frame, ...]], int]) -> pl.DataFrame:
+    """The number of the stack of each kind of call: `process`, `name`, `user_function`, `node`.
+
+    :param made: system calls, with these three columns.
+    :param place: the number of a stack.
+    :raises BundleError: when a table is missing or damaged.
+
+    >>> import firstlight
+    >>> from firstlight.analysis.processes import sliced
+    >>> boot = firstlight.open(bundle)
+    >>> call_places(boot, sliced.slice_calls(boot), len).columns
+    ['process', 'name', 'user_function', 'node']
+    """
+    stacks, makers = _stacks_of_processes(boot), _makers(boot)
+    kinds = made.select("process", "name", "user_function").unique(maintain_order=True)
+    places = [
+        place((*stacks[process], *makers.get(maker, (_KERNEL,)), Frame(name, "syscall")))
+        for process, name, maker in kinds.iter_rows()
+    ]
+    return kinds.with_columns(node=pl.Series(places, dtype=pl.Int64))
 
 
 def _stacks_of_processes(boot: Boot) -> dict[int, tuple[Frame, ...]]:

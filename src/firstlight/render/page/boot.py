@@ -19,7 +19,7 @@ from firstlight.recipe.mode import RecordMode
 from firstlight.render.page.findings import page_findings
 from firstlight.render.page.parts import parts, with_timeline
 from firstlight.render.page.process_slices import page_process_slices
-from firstlight.render.page.process_tree import page_user_functions, process_tree
+from firstlight.render.page.process_tree import folded_processes, function_share, page_user_functions, process_tree
 from firstlight.render.page.processes import page_processes
 from firstlight.render.page.records import page_records
 from firstlight.render.page.slices import page_slices
@@ -43,7 +43,7 @@ NAME = 300
 #: A page is no larger than this: what its timeline may have is what the rest leaves, but always something.
 PAGE_BYTES = 3_000_000
 #: No more than this is the page without its data.
-FRAME_BYTES = 350_000
+FRAME_BYTES = 347_000
 
 Json = dict[str, Any]
 
@@ -112,7 +112,7 @@ def _all_but_timeline(boot: Boot, share: float = FOLD_SHARE) -> tuple[Json, byte
     calls = boot.calls()
     tree = fold(calls, share)
     process_calls = process_tree(boot)
-    processes = fold(process_calls.calls, share)
+    processes = folded_processes(process_calls, share)
     phases = _phases(boot)
     profiled = not calls.is_empty()
     costs = machine_costs(boot)
@@ -142,7 +142,8 @@ def _all_but_timeline(boot: Boot, share: float = FOLD_SHARE) -> tuple[Json, byte
         },
         "machine": None if costs is None else table_json(machine_costs_table(costs, CLOCKS[boot.manifest.clock.kind])),
         "pruning": _pruning(tree, share),
-        "process_tree": _tree(processes, strings) | {"pruning": _pruning(processes, share)},
+        "process_tree": _tree(processes, strings)
+        | {"pruning": _pruning(processes, share) | {"function_share": function_share(share)}},
         "user_functions": page_user_functions(boot),
         "findings": page_findings(boot, path),
         "timing": page_timing(boot, path),

@@ -14,7 +14,8 @@ from firstlight.analysis.processes import sliced
 from firstlight.analysis.processes.process_stacks import stack_parts
 from firstlight.analysis.processes.user_functions import PLACE, user_functions
 from firstlight.bundle.boot import Boot
-from firstlight.render.page.process_tree import MOST_FUNCTIONS, ProcessTree
+from firstlight.render.page.process_nodes import ProcessTree
+from firstlight.render.page.process_tree import MOST_FUNCTIONS
 from firstlight.render.page.slices import slice_columns, slices_together
 from firstlight.render.page.tree import PageTree, fold_parts
 
@@ -39,7 +40,8 @@ def page_process_slices(boot: Boot, tree: ProcessTree, folded: PageTree) -> tupl
         return None, b""
     together = slices_together(boot)
     calls = tree.calls
-    parts = stack_parts(boot, tree.place)
+    parts = pl.concat([stack_parts(boot, tree.place), tree.parts]).group_by("slice", "node").agg(pl.all().sum())
+    parts = parts.filter(pl.any_horizontal(pl.col("calls", "self_instructions") != 0))
     nodes = fold_parts(parts, calls, folded, "slice")
     idle = calls.filter(pl.col("kind") == "idle")["node"]
     rows, shown, smaller = _function_rows(boot)

@@ -10,6 +10,9 @@ import polars as pl
 #: Children of a frame that hold less than this share of the boot are put together in one `(N smaller)` frame.
 FOLD_SHARE = 0.00005
 
+#: The same of kernel functions below the system calls of a process: the tree of call paths has the finer ones.
+CALL_FUNCTION_SHARE = 0.0003
+
 #: No frame holds less than this share.
 NO_SHARE = -1.0
 
@@ -37,7 +40,9 @@ class PageTree:
     nodes: int = 0
 
 
-def fold(calls: pl.DataFrame, share: float = FOLD_SHARE, depth: int = FOLD_DEPTH) -> PageTree:
+def fold(
+    calls: pl.DataFrame, share: float = FOLD_SHARE, depth: int = FOLD_DEPTH, function_share: float | None = None
+) -> PageTree:
     """Put the small children of every node together, so that every level still adds up.
 
     A child is small when it holds less than *share* of the boot's instructions and less than *share* of its time.
@@ -47,6 +52,7 @@ def fold(calls: pl.DataFrame, share: float = FOLD_SHARE, depth: int = FOLD_DEPTH
     :param calls: the table `calls` of a bundle.
     :param share: of the boot, between 0 and 1, or :data:`NO_SHARE`.
     :param depth: nodes deeper than this are put together, too.
+    :param function_share: the share for functions; :data:`share` when not given.
 
     >>> tree = fold(firstlight.open(bundle).calls(), share=0.01)
     >>> sum(tree.self_instructions) == firstlight.open(bundle).manifest.totals.instructions
@@ -57,6 +63,9 @@ def fold(calls: pl.DataFrame, share: float = FOLD_SHARE, depth: int = FOLD_DEPTH
     size = len(parent)
     instructions, ns = calls["total_instructions"].to_list(), calls["total_ns"].to_list()
     small = _smallness(instructions, ns, share)
+    if function_share is not None:
+        few, function = _smallness(instructions, ns, function_share), (calls["kind"] == "function").to_list()
+        small = _either(small, few, function)
     level = [0] * size
     callees = [0] * size
     for row in range(1, size):
@@ -78,6 +87,10 @@ def _smallness(instructions: Sequence[int | None], ns: Sequence[int | None], sha
     few = share * ((instructions[0] if instructions else 0) or 0)
     short = share * ((ns[0] if ns else 0) or 0)
     return lambda row: (instructions[row] or 0) <= few and (ns[row] or 0) <= short
+
+
+def _either(small: Callable[[int], bool], few: Callable[[int], bool], function: list[bool]) -> Callable[[int], bool]:
+    return lambda row: few(row) if function[row] else small(row)
 
 
 def _kept(calls: pl.DataFrame, parent: list[int], below: list[bool]) -> PageTree:

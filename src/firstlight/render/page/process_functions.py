@@ -1,0 +1,97 @@
+"""The kernel functions below the system calls of the tree of processes."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from firstlight.analysis.processes.call_functions import CALLER, call_functions
+from firstlight.analysis.processes.process_stacks import Frame, call_places
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.slices import Interval
+from firstlight.render.page.process_nodes import PARTS, ProcessTree
+
+#: What calls executed in slices in which several callers made such calls: it is not known in which functions.
+SEVERAL = Frame("[several callers]", "group")
+_KEYS = ["name", *CALLER]
+_SUMS = pl.col("calls", "self_instructions").sum()
+
+
+def add_functions(tree: ProcessTree, boot: Boot, interval: Interval | None = None) -> None:
+    """Give system calls the functions that executed them, as far as it is known whose they are.
+
+    What is moved from a call to its functions stays below the call, so every sum above stays as it was.
+
+    :param tree: has the stacks of the boot; its `parts` become those of the functions.
+    :param interval: only what was executed in these slices of time.
+    :raises BundleError: when a table of the bundle cannot be read.
+
+    >>> import firstlight
+    >>> tree = ProcessTree()
+    >>> add_functions(tree, firstlight.open(bundle))
+    >>> len(tree.parent)
+    0
+    """
+    found = call_functions(boot)
+    functions, several = (_inside(rows, interval) for rows in (found.functions, found.several))
+    if functions.is_empty():
+        return
+    callers = pl.concat([rows.select(_KEYS) for rows in (functions, several)])
+    places = call_places(boot, callers, tree.place).rename({"node": "at"})
+    functions = functions.join(places, on=_KEYS, how="inner", nulls_equal=True)
+    below = functions.group_by("slice", "at", "node").agg(_SUMS)
+    below = below.join(_nodes(tree, boot, below), on=["at", "node"], how="inner")
+    apart = several.join(places, on=_KEYS, how="inner", nulls_equal=True).join(
+        functions.select("at").unique(), on="at", how="semi"
+    )
+    apart = apart.group_by("slice", "at").agg(pl.col("own").sum().alias("self_instructions"), calls=pl.lit(0, pl.Int64))
+    together = {at: tree.child(at, SEVERAL) for at in sorted(apart["at"].unique())}
+    apart = apart.with_columns(place=pl.col("at").replace_strict(together, return_dtype=pl.Int64))
+    moved = [rows.select("slice", "at", "place", "calls", "self_instructions") for rows in (below, apart)]
+    rows = pl.concat(moved)
+    parts = pl.concat(
+        [
+            rows.select("slice", "calls", "self_instructions", node="place"),
+            rows.select("slice", calls=pl.lit(0, pl.Int64), self_instructions=-pl.col("self_instructions"), node="at"),
+        ]
+    )
+    tree.parts = parts.group_by("slice", "node").agg(_SUMS).select(*PARTS).sort("slice", "node")
+    step = 1 << (boot.manifest.clock.icount_shift or 0)
+    for node, calls, executed in tree.parts.group_by("node").agg(_SUMS).iter_rows():
+        tree.count[node] += calls
+        tree.instructions[node] += executed
+        tree.ns[node] += executed * step
+
+
+def _inside(rows: pl.DataFrame, interval: Interval | None) -> pl.DataFrame:
+    return rows if interval is None else rows.filter(pl.col("slice").is_between(interval.first, interval.last))
+
+
+def _nodes(tree: ProcessTree, boot: Boot, below: pl.DataFrame) -> pl.DataFrame:
+    """The `place` in the tree of each `node` of the kernel's tree below a call, whose place is `at`."""
+    calls = boot.calls()
+    columns = [calls[column].to_list() for column in ("parent", "function", "module", "kind")]
+    parents, *named = (dict(zip(calls["node"], column, strict=True)) for column in columns)
+    inside, width = call_functions(boot).inside, len(parents) + 1
+    first = len(tree.parent)
+    made: dict[int, int] = {}
+    above: list[int] = []
+    nodes: list[int] = []
+    pairs = below.select("at", "node").unique().sort("at", "node")
+    for at, node in pairs.iter_rows():
+        chain = []
+        while node in inside and at * width + node not in made:
+            chain.append(node)
+            node = parents[node]
+        place = made.get(at * width + node, at)
+        for each in reversed(chain):
+            above.append(place)
+            nodes.append(each)
+            place = made[at * width + each] = first + len(above) - 1
+    functions, modules, kinds = named
+    frames = {
+        node: Frame(f"{functions[node]} [{modules[node]}]" if modules[node] else functions[node], kinds[node])
+        for node in set(nodes)
+    }
+    tree.extend(above, [frames[node] for node in nodes])
+    places = pairs.select(place=pl.col("at") * width + pl.col("node")).to_series()
+    return pairs.with_columns(place=pl.Series([made[key] for key in places], dtype=pl.Int64))
