@@ -12,6 +12,7 @@ from answers import data_of_answer
 from bundles import make_bundle
 from firstlight.advise.coverage import coverage
 from firstlight.advise.observed import Observed
+from firstlight.advise.prove import cannot_prove
 from firstlight.advise.read import catalogue
 from firstlight.api import Boot
 from firstlight.cli.main import run
@@ -193,3 +194,32 @@ def test_a_recording_that_has_it_all_looks_for_all(tmp_path: Path) -> None:
     assert "profile" in [each.what for each in found.coverage.lacks]
     assert "units" not in [each.what for each in found.coverage.lacks]
     assert "record it again without `--no-profile`" in [each.hint for each in found.coverage.lacks]
+
+
+def test_prove_says_why_a_log_cannot_be_booted_and_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "none").mkdir()
+    without = boot_of(tmp_path / "none", "quiet", "[ 1.0] a line\n")
+    boot = boot_of(tmp_path, "", "[ 1.0] Calibrating delay loop... 1.16 BogoMIPS (lpj=79)\n[ 3.0] pid_max: 1\n")
+    for arguments in ([str(boot.directory)], [str(boot.directory), "CAL-01"], [str(without.directory)]):
+        assert run(["explain", *arguments, "--prove"]) == 0
+        printed = " ".join(capsys.readouterr().out.split())
+        assert "an imported boot has no recipe, so Firstlight cannot boot it with a remedy" in printed
+        assert "hint: start the system with the remedy, import its log" in printed
+    assert run(["explain", str(boot.directory)]) == 0
+    assert "--prove" not in capsys.readouterr().out
+    assert run(["explain", str(boot.directory), "--prove", "--json"]) == 0
+    (first, *_) = data_of_answer(capsys.readouterr().out)["findings"]
+    assert first["tried"]["proof"] == "not tried"
+    assert "has no recipe" in first["tried"]["why"]
+
+
+def test_a_live_or_failed_boot_cannot_prove_a_remedy(tmp_path: Path) -> None:
+    assert cannot_prove(firstlight.open(make_bundle(tmp_path, name="a.boot"))) is None
+    live = cannot_prove(firstlight.open(make_bundle(tmp_path, name="live.boot", live=True)))
+    failed = cannot_prove(firstlight.open(make_bundle(tmp_path, name="failed.boot", failed=True)))
+    assert live is not None
+    assert "live mode" in live.why
+    assert failed is not None
+    assert "failed" in failed.why

@@ -232,7 +232,13 @@ def test_a_recipe_that_is_none_is_named(capsys: pytest.CaptureFixture[str]) -> N
          'change = { append = "y" }\n', "two remedies `no-tracefs`"),
         ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n', "changes nothing"),
         ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n'
-         'change = { memory = "1G" }\n', "does not belong to the layer `cmdline`"),
+         'change = { memory = "1G" }\n', "`memory` does not belong to the layer `cmdline`, which changes `append`"),
+        ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n'
+         'change = { guest-command = "sync" }\n', "`guest-command` does not belong to the layer"),
+        ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "initramfs"\nrisk = "low"\ntakes-away = "x"\n'
+         'change = { append = "y" }\n', "which changes `initramfs-files`, `initrd`"),
+        ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n'
+         'change = { guest-comand = "sync" }\n', "unknown key `guest-comand`"),
         ('[[remedy]]\nid = "a"\ntitle = "t"\nlayer = "cmdline"\nrisk = "low"\ntakes-away = "x"\n'
          'change = { append = "y" }\nfacts = { "cpu.count" = "(" }\n', "of `cpu.count` is not a regular expression"),
     ],

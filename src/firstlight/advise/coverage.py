@@ -11,6 +11,7 @@ from firstlight.advise.observed import Observed
 from firstlight.advise.read import Catalogue
 from firstlight.analysis.processes.processes import hint_for as process_hint
 from firstlight.bundle.boot import Boot
+from firstlight.recipe.mode import RecordMode
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def coverage(observed: Observed, known: Catalogue) -> Coverage:
 def _lack(boot: Boot, kind: str) -> Lack:
     """What a boot lacks, and how to get it."""
     lack = _LACKS[kind]
-    if boot.manifest.mode == "imported":
+    if boot.manifest.mode == RecordMode.IMPORTED:
         return lack
     if kind == "kconfig":
         return Lack(lack.what, "record a kernel with its `config-RELEASE` next to it")
@@ -91,7 +92,7 @@ def _blocked_by(observed: Observed, entry: Entry) -> set[str]:
 
 def _has(observed: Observed, item: Evidence) -> bool:
     """Whether a boot has evidence of a kind at all. What a recording lacks besides, the system did not have."""
-    if observed.boot.manifest.mode != "imported" and item.kind not in _NOT_IN_EACH_RECORDING:
+    if observed.boot.manifest.mode != RecordMode.IMPORTED and item.kind not in _NOT_IN_EACH_RECORDING:
         return True
     if item.kind == "fact":
         return any(re.search(item.fact or "", name) for name in observed.facts)

@@ -8,6 +8,7 @@ from functools import reduce
 
 from firstlight.advise.contexts import Stretch, common, merged, without
 from firstlight.advise.observed import Observed
+from firstlight.recipe.mode import RecordMode
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,8 @@ def price(observed: Observed, held: Held, own: Collection[str] = ()) -> Cost:
         return Cost(_taken(observed, _executed(observed, held.processes)) + waits, waits, 0, True)
     if held.parts:
         parts = merged([*held.parts, *held.waits])
-        return Cost(sum(high - low for low, high in parts), waits, 0, observed.boot.manifest.mode == "exact")
-    return Cost(waits, waits, 0, observed.boot.manifest.mode != "imported" or bool(observed.thread_runs))
+        return Cost(sum(high - low for low, high in parts), waits, 0, observed.boot.manifest.mode == RecordMode.EXACT)
+    return Cost(waits, waits, 0, observed.boot.manifest.mode != RecordMode.IMPORTED or bool(observed.thread_runs))
 
 
 def _portions(held: Held) -> Iterator[tuple[tuple[Stretch, ...], float]]:

@@ -18,6 +18,7 @@ from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError
 from firstlight.experiment.try_change import attempt
 from firstlight.lab.host.progress import Progress
+from firstlight.recipe.mode import RecordMode
 
 #: A gain within this part of the expected one proves the finding.
 NEAR = 0.1
@@ -50,6 +51,33 @@ class Tried:
     """The bundle of the boot with the remedy."""
 
 
+@dataclass(frozen=True)
+class Reason:
+    """Why no remedy can be tried in a boot, and what to do instead."""
+
+    why: str
+    hint: str
+
+
+def cannot_prove(boot: Boot) -> Reason | None:
+    """Why no finding of a boot can be proved; none where its recipe can be booted with a remedy.
+
+    >>> import firstlight
+    >>> cannot_prove(firstlight.open(bundle)) is None
+    True
+    """
+    manifest = boot.manifest
+    if manifest.mode == RecordMode.IMPORTED:
+        hint = "start the system with the remedy, import its log, and compare both boots with `firstlight compare`"
+        return Reason("an imported boot has no recipe, so Firstlight cannot boot it with a remedy", hint)
+    if manifest.mode != RecordMode.EXACT:
+        hint = "write an experiment with `repeats`, and `firstlight experiment run` it"
+        return Reason(f"one boot in {manifest.mode} mode does not show what a remedy gains", hint)
+    if manifest.failure is not None:
+        return Reason(f"this boot failed ({manifest.failure.reason})", "record one that comes up")
+    return None
+
+
 def prove(
     boot: Boot, findings: Sequence[Finding], to: str | None = None, progress: Progress | None = None,
     *, trust: bool = False,
@@ -59,6 +87,8 @@ def prove(
     :param to: the mark or unit until which the gain counts.
     :param trust: use the inputs that a bundle names although it was not recorded here.
     """
+    if (reason := cannot_prove(boot)) is not None:
+        return [Tried(finding, Proof.UNTRIED, None, reason.why) for finding in findings]
     tried = []
     with tempfile.TemporaryDirectory(prefix="firstlight-remedy-") as folder:
         for number, finding in enumerate(findings):

@@ -58,7 +58,7 @@ def explain(
         if json:
             print_json(explain_data(opened, found, tried))
         else:
-            print_report(explain_report(opened, found, limit, tried))
+            print_report(explain_report(opened, found, limit, tried, proving=prove))
         return
     known, one = found.known.entry(entry), found.finding(entry)
     tried = opened.prove([one], to=to, trust=trust, progress=True) if prove and one is not None else []

@@ -58,7 +58,7 @@ def both(
 
     >>> import firstlight
     >>> seen = Evidence(firstlight.open(bundle))
-    >>> both(lambda each: each.manifest.mode, seen, seen, "has no mode", "with a mode")
+    >>> both(lambda each: each.manifest.mode.value, seen, seen, "has no mode", "with a mode")
     ('exact', 'exact')
     """
     if (now := read(boot)) is None:

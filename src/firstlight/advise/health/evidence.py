@@ -12,6 +12,7 @@ from firstlight.analysis.units import failed_units, units
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.contents import read_regular
 from firstlight.bundle.manifest import Manifest
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.records import Channel, FormatName, ProblemKind
 
 _STAMP = re.compile(r"^(?:<\d+>)?\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ")
@@ -43,7 +44,7 @@ class Evidence:
 
     def origins_of(self, source: str | None) -> frozenset[str]:
         """The formats of the records that the `source` of a row names."""
-        if self.manifest.mode != "imported":
+        if self.manifest.mode != RecordMode.IMPORTED:
             return self.origins
         files = (source or "").split(" and ")
         return frozenset(self._format_of_file[file] for file in files if file in self._format_of_file)
@@ -59,7 +60,7 @@ class Evidence:
 
     @cached_property
     def _format_of_file(self) -> dict[str, str]:
-        if self.manifest.mode != "imported":
+        if self.manifest.mode != RecordMode.IMPORTED:
             return {"": _RECORDER}
         return {each.file: each.format for each in self.manifest.sources if each.format is not None}
 

@@ -47,6 +47,15 @@ _ALLOWED = {
 }
 
 
+def _key(name: str) -> str:
+    """A field of a change as a file of remedies spells it.
+
+    >>> _key("guest_command")
+    'guest-command'
+    """
+    return RecipeChange.model_fields[name].alias or name
+
+
 class Remedy(PlanSection):
     """One remedy."""
 
@@ -92,7 +101,8 @@ class Remedy(PlanSection):
     def _fits(self) -> Self:
         given = self.change.given()
         if wrong := sorted(given - _ALLOWED[self.layer]):
-            raise ValueError(f"`{wrong[0]}` does not belong to the layer `{self.layer}`")
+            keys = ", ".join(f"`{_key(name)}`" for name in sorted(_ALLOWED[self.layer]))
+            raise ValueError(f"`{_key(wrong[0])}` does not belong to the layer `{self.layer}`, which changes {keys}")
         if (self.mask or self.no_generators) and self.layer is not Layer.ROOTFS:
             raise ValueError("`mask` and `no-generators` belong to the layer `rootfs`")
         if not given and not self.mask and not self.no_generators:

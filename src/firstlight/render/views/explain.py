@@ -8,7 +8,7 @@ from dataclasses import replace
 from firstlight.advise.coverage import Lack
 from firstlight.advise.entry import Entry, Remedy
 from firstlight.advise.findings import LEAST_SHARE, Certainty, Explanation, Finding
-from firstlight.advise.prove import Proof, Tried
+from firstlight.advise.prove import Proof, Tried, cannot_prove
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.describe import clock_text
 from firstlight.escape import printable
@@ -23,11 +23,14 @@ _TEXT = 400
 _STYLES = {Proof.PROVED: "green", Proof.PARTLY: "yellow", Proof.REFUTED: "red", Proof.UNTRIED: "dim"}
 
 
-def explain_report(boot: Boot, found: Explanation, limit: int, tried: Sequence[Tried] = ()) -> Iterator[Block]:
+def explain_report(
+    boot: Boot, found: Explanation, limit: int, tried: Sequence[Tried] = (), *, proving: bool = False
+) -> Iterator[Block]:
     """The causes, the most expensive first, and what is the emulated machine's own.
 
     :param limit: how many causes are shown.
     :param tried: trials of some of them.
+    :param proving: trials were asked for.
     """
     yield from _heading(boot, found)
     if not found.findings:
@@ -37,6 +40,8 @@ def explain_report(boot: Boot, found: Explanation, limit: int, tried: Sequence[T
         for each in found.findings[:limit]:
             yield BLANK
             yield from _short(each, found.whole_ns)
+    if proving:
+        yield from _untried(boot, tried)
     if found.features:
         yield BLANK
         yield replace(causes_table(found.features, limit), title="Costs of features: each remedy gives one up")
@@ -54,9 +59,20 @@ def explain_report(boot: Boot, found: Explanation, limit: int, tried: Sequence[T
         yield BLANK
         yield Line(
             f"`firstlight explain {printable(boot.directory.name, 100)} {found.findings[0].entry.id}` shows one cause "
-            "with all its evidence; `--prove` boots with each remedy.",
+            f"with all its evidence{'; `--prove` boots with each remedy' if cannot_prove(boot) is None else ''}.",
             "dim",
         )
+
+
+def _untried(boot: Boot, tried: Sequence[Tried]) -> Iterator[Line]:
+    """Why remedies were not tried, and what to do about it."""
+    if (reason := cannot_prove(boot)) is not None:
+        yield BLANK
+        yield Line(f"Nothing is proved: {printable(reason.why, _TEXT)}.", "yellow")
+        yield Line(f"hint: {reason.hint}", "dim")
+    elif untried := [each for each in tried if each.proof is Proof.UNTRIED]:
+        yield BLANK
+        yield from map(trial_line, untried)
 
 
 def _none_found(found: Explanation) -> str:
@@ -216,6 +232,8 @@ def finding_report(boot: Boot, found: Explanation, finding: Finding, tried: Sequ
     for each in tried:
         yield BLANK
         yield trial_line(each)
+    if tried and (reason := cannot_prove(boot)) is not None:
+        yield Line(f"hint: {reason.hint}", "dim")
 
 
 def absent_report(boot: Boot, found: Explanation, entry: Entry) -> Iterator[Block]:

@@ -16,6 +16,7 @@ from firstlight.advise.health.result import Difference
 from firstlight.analysis.units import units
 from firstlight.lab.rootfs.commands import COMMANDS_UNIT
 from firstlight.quantities import counted, time_text
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.marks import LAYER_OF, Layer, Mark
 
 _LOGINS = re.compile(
@@ -77,7 +78,7 @@ def _before_all(reached: Set[str]) -> frozenset[str]:
 
 def _has_userspace(boot: Evidence, reached: Set[str]) -> bool:
     """Whether the evidence shows that userspace ran; a recording that is complete ends there."""
-    if boot.manifest.mode != "imported":
+    if boot.manifest.mode != RecordMode.IMPORTED:
         return True
     return not _USERSPACE_MARKS.isdisjoint(reached) or bool(boot.unit_states) or boot.reported
 
@@ -172,7 +173,7 @@ def _login(evidence: Evidence) -> _Login | None:
 @check(CheckId.POWEROFF, "power-off")
 def power_off(boot: Evidence, baseline: Evidence | None) -> Found:
     """The guest powered off when it was asked to, after the recorded boot."""
-    console = boot.console if boot.manifest.mode != "imported" else None
+    console = boot.console if boot.manifest.mode != RecordMode.IMPORTED else None
     if console is None or boot.manifest.failure is not None:
         raise NoEvidenceError("the record ends before")
     if _OFF_FAILED.search(console) or "System halted" in console:
