@@ -44,7 +44,7 @@ NEEDS_studies := python build run studies
 NEEDS_clusters := clusters
 NEEDS_loaders := loaders
 PACKAGES := $(addprefix packages-,python build run test lint studies clusters loaders)
-.PHONY: help demo check test foreign-debian loader-symbols lint studies matrix docs reference pictures bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle storage binding collector wheel reader-wheels foreign-reader image lock clean $(PACKAGES)
+.PHONY: help demo check test foreign-debian loader-symbols lint studies matrix docs reference pictures page-pictures bench planted predictions causes corpus kconfig-tuning fleet-spark farm farm-clusters farm-stores hostile fuzz mutants vocabulary build web guest plugin oracle storage binding collector wheel reader-wheels foreign-reader image lock clean $(PACKAGES)
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 14
@@ -106,6 +106,9 @@ matrix: packages-test build ## audit every cell of the support matrix, into docs
 pictures: packages-test build ## draw a boot of Debian with other programs, for the docs; they go into .build; MIRRORS=DIR has their sources
 	make/other-tools.sh $(MIRRORS)
 	$(PY) make/other_tools.py
+
+page-pictures: packages-test build ## draw the report page for the docs; its boots go into .build/page-pictures
+	$(PY) make/page_pictures.py
 
 bench: packages-run build ## run every benchmark in benches/; each prints its figure and what it is compared with
 	for bench in benches/*.py; do $(PY) $$bench; done
