@@ -13,7 +13,7 @@ from firstlight.render.page.process_nodes import PARTS, ProcessTree
 #: What calls executed in slices in which several callers made such calls: it is not known in which functions.
 SEVERAL = Frame("[several callers]", "group")
 _KEYS = ["name", *CALLER]
-_SUMS = pl.col("calls", "self_instructions").sum()
+FIGURES = ("calls", "self_instructions")
 
 
 def add_functions(tree: ProcessTree, boot: Boot, interval: Interval | None = None) -> None:
@@ -38,26 +38,21 @@ def add_functions(tree: ProcessTree, boot: Boot, interval: Interval | None = Non
     callers = pl.concat([rows.select(_KEYS) for rows in (functions, several)])
     places = call_places(boot, callers, tree.place).rename({"node": "at"})
     functions = functions.join(places, on=_KEYS, how="inner", nulls_equal=True)
-    below = functions.group_by("slice", "at", "node").agg(_SUMS)
-    below = below.join(_nodes(tree, boot, below), on=["at", "node"], how="inner")
+    below = functions.join(_nodes(tree, boot, functions), on=["at", "node"], how="inner")
     apart = several.join(places, on=_KEYS, how="inner", nulls_equal=True).join(
         functions.select("at").unique(), on="at", how="semi"
     )
     apart = apart.group_by("slice", "at").agg(pl.col("own").sum().alias("self_instructions"), calls=pl.lit(0, pl.Int64))
     together = {at: tree.child(at, SEVERAL) for at in sorted(apart["at"].unique())}
     apart = apart.with_columns(place=pl.col("at").replace_strict(together, return_dtype=pl.Int64))
-    moved = [rows.select("slice", "at", "place", "calls", "self_instructions") for rows in (below, apart)]
-    rows = pl.concat(moved)
-    parts = pl.concat(
-        [
-            rows.select("slice", "calls", "self_instructions", node="place"),
-            rows.select("slice", calls=pl.lit(0, pl.Int64), self_instructions=-pl.col("self_instructions"), node="at"),
-        ]
+    rows = pl.concat([each.select("slice", "at", "place", *FIGURES) for each in (below, apart)])
+    less = rows.group_by("slice", "at").agg(calls=pl.lit(0, pl.Int64), self_instructions=-pl.col(FIGURES[1]).sum())
+    tree.parts = pl.concat(
+        [each.select(*PARTS) for each in (rows.rename({"place": "node"}), less.rename({"at": "node"}))]
     )
-    tree.parts = parts.group_by("slice", "node").agg(_SUMS).select(*PARTS).sort("slice", "node")
     step = 1 << (boot.manifest.clock.icount_shift or 0)
-    for node, calls, executed in tree.parts.group_by("node").agg(_SUMS).iter_rows():
-        tree.count[node] += calls
+    for node, count, executed in tree.parts.group_by("node").agg(pl.col(FIGURES).sum()).iter_rows():
+        tree.count[node] += count
         tree.instructions[node] += executed
         tree.ns[node] += executed * step
 
@@ -66,17 +61,18 @@ def _inside(rows: pl.DataFrame, interval: Interval | None) -> pl.DataFrame:
     return rows if interval is None else rows.filter(pl.col("slice").is_between(interval.first, interval.last))
 
 
-def _nodes(tree: ProcessTree, boot: Boot, below: pl.DataFrame) -> pl.DataFrame:
+def _nodes(tree: ProcessTree, boot: Boot, functions: pl.DataFrame) -> pl.DataFrame:
     """The `place` in the tree of each `node` of the kernel's tree below a call, whose place is `at`."""
-    calls = boot.calls()
+    inside = call_functions(boot).inside
+    calls = boot.calls().filter(pl.col("node").is_in(list(inside)))
     columns = [calls[column].to_list() for column in ("parent", "function", "module", "kind")]
-    parents, *named = (dict(zip(calls["node"], column, strict=True)) for column in columns)
-    inside, width = call_functions(boot).inside, len(parents) + 1
+    parents, *named = (dict(zip(calls["node"].to_list(), column, strict=True)) for column in columns)
+    width = 1 + max(inside)
     first = len(tree.parent)
     made: dict[int, int] = {}
     above: list[int] = []
     nodes: list[int] = []
-    pairs = below.select("at", "node").unique().sort("at", "node")
+    pairs = functions.select("at", "node").unique().sort("at", "node")
     for at, node in pairs.iter_rows():
         chain = []
         while node in inside and at * width + node not in made:
@@ -87,9 +83,9 @@ def _nodes(tree: ProcessTree, boot: Boot, below: pl.DataFrame) -> pl.DataFrame:
             above.append(place)
             nodes.append(each)
             place = made[at * width + each] = first + len(above) - 1
-    functions, modules, kinds = named
+    names, modules, kinds = named
     frames = {
-        node: Frame(f"{functions[node]} [{modules[node]}]" if modules[node] else functions[node], kinds[node])
+        node: Frame(f"{names[node]} [{modules[node]}]" if modules[node] else names[node], kinds[node])
         for node in set(nodes)
     }
     tree.extend(above, [frames[node] for node in nodes])
