@@ -111,7 +111,7 @@ def _all_but_timeline(boot: Boot, share: float = FOLD_SHARE) -> tuple[Json, byte
     strings = Strings()
     calls = boot.calls()
     tree = fold(calls, share)
-    process_calls = process_tree(boot)
+    process_calls = process_tree(boot, share=share if share < 0 else function_share(share))
     processes = folded_processes(process_calls, share)
     phases = _phases(boot)
     profiled = not calls.is_empty()

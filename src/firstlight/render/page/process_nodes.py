@@ -23,6 +23,8 @@ class ProcessTree:
     instructions: list[int] = field(default_factory=list)
     ns: list[int] = field(default_factory=list)
     known: dict[tuple[int | None, Frame], int] = field(default_factory=dict)
+    merged: int = 0
+    """Call paths that are in a node of small functions."""
     parts: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PARTS))
     """By slice of time, by how much the nodes differ from the stacks that were added: what functions below system
     calls executed is theirs, and not the call's."""

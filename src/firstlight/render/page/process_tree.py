@@ -11,7 +11,7 @@ from firstlight.bundle.slices import Interval
 from firstlight.render.page.process_functions import add_functions
 from firstlight.render.page.process_nodes import ProcessTree
 from firstlight.render.page.text import shortened
-from firstlight.render.page.tree import CALL_FUNCTION_SHARE, FOLD_SHARE, PageTree, fold
+from firstlight.render.page.tree import CALL_FUNCTION_SHARE, FOLD_SHARE, NO_SHARE, PageTree, fold
 
 #: Characters of a name.
 NAME = 300
@@ -21,7 +21,7 @@ MOST_FUNCTIONS = 5_000
 Json = dict[str, Any]
 
 
-def process_tree(boot: Boot, interval: Interval | None = None) -> ProcessTree:
+def process_tree(boot: Boot, interval: Interval | None = None, share: float = NO_SHARE) -> ProcessTree:
     """The tree of processes with what each executed; empty without processes.
 
     Below a process stand the processes that it created, its user functions by file with the system calls that they
@@ -29,6 +29,7 @@ def process_tree(boot: Boot, interval: Interval | None = None) -> ProcessTree:
     of `self_instructions` and `self_ns` are those of the boot.
 
     :param interval: only what was executed in these slices of time.
+    :param share: as for :func:`~firstlight.render.page.process_functions.add_functions`.
     :raises BundleError: when a table of the bundle cannot be read.
 
     >>> import firstlight
@@ -38,7 +39,7 @@ def process_tree(boot: Boot, interval: Interval | None = None) -> ProcessTree:
     tree = ProcessTree()
     for stack in process_stacks(boot, interval):
         tree.add(stack)
-    add_functions(tree, boot, interval)
+    add_functions(tree, boot, interval, share)
     return tree
 
 
@@ -50,7 +51,9 @@ def folded_processes(tree: ProcessTree, share: float = FOLD_SHARE) -> PageTree:
     >>> folded_processes(ProcessTree()).nodes
     0
     """
-    return fold(tree.calls, share, function_share=share if share < 0 else function_share(share))
+    folded = fold(tree.calls, share, function_share=share if share < 0 else function_share(share))
+    folded.nodes += tree.merged
+    return folded
 
 
 def function_share(share: float) -> float:
