@@ -6,11 +6,14 @@ const GAP = 14;
 export class Card {
   readonly #element = el("div", { class: "card", role: "tooltip", hidden: true });
 
+  readonly #beside: HTMLElement;
+
   constructor(beside: HTMLElement) {
-    queueMicrotask(() => (beside.closest("section") ?? document.body).append(this.#element));
+    this.#beside = beside;
   }
 
   show(content: Node[], x: number, y: number): void {
+    if (!this.#element.isConnected) (this.#beside.closest("section") ?? document.body).append(this.#element);
     this.#element.replaceChildren(...content);
     this.#element.hidden = false;
     const { offsetWidth: width, offsetHeight: height } = this.#element;
