@@ -28,9 +28,27 @@ export const EMPTY: Seen = {
   boot: null,
 };
 
+/** As many numbers as are asked for; empty text is none. */
 function numbers(text: string | null, count: number): number[] | null {
-  const found = (text ?? "").split("~").map(Number);
-  return text !== null && found.length === count && found.every(Number.isFinite) ? found : null;
+  const parts = (text ?? "").split("~");
+  const found = parts.map(Number);
+  const all = parts.every((part) => part.trim() !== "") && found.every(Number.isFinite);
+  return all && found.length === count ? found : null;
+}
+
+/** Two numbers, the smaller first. */
+function interval(text: string | null): [number, number] | null {
+  const [a, b] = numbers(text, 2) ?? [];
+  return a === undefined || b === undefined ? null : [Math.min(a, b), Math.max(a, b)];
+}
+
+/** The times of a state as far as an axis has them; those beside it are none. */
+export function withinAxis(seen: Seen, first: number, last: number): Seen {
+  const cut = (given: [number, number] | null): [number, number] | null =>
+    given && given[0] <= last && given[1] >= first ? [Math.max(first, given[0]), Math.min(last, given[1])] : null;
+  const { instant } = seen;
+  const beside = instant !== null && (instant < first || instant > last);
+  return { ...seen, view: cut(seen.view), selection: cut(seen.selection), instant: beside ? null : instant };
 }
 
 /** Reads a fragment; what is damaged counts as not there. An anchor such as `#flame` is no state. */
@@ -42,8 +60,8 @@ export function readFragment(hash: string): Seen | null {
   const picked = numbers(given.get("p"), 3);
   return {
     ...EMPTY,
-    view: numbers(given.get("v"), 2) as [number, number] | null,
-    selection: numbers(given.get("s"), 2) as [number, number] | null,
+    view: interval(given.get("v")),
+    selection: interval(given.get("s")),
     instant: numbers(given.get("t"), 1)?.[0] ?? null,
     picked: picked as [number, number, number] | null,
     query: (given.get("q") ?? "").slice(0, LONGEST),

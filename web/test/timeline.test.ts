@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readFragment, writeFragment } from "../src/fragment";
+import { EMPTY, readFragment, withinAxis, writeFragment } from "../src/fragment";
 import { calledIn, nearestEdge, ranAt, sums } from "../src/timeline/answers";
 import { readTimeline, type Timeline, type TrackDescription } from "../src/timeline/data";
 import { unsureText } from "../src/timeline/details";
@@ -346,6 +346,25 @@ describe("the address", () => {
     expect(readFragment(writeFragment(seen))).toEqual(seen);
     expect(readFragment("#flame")).toBeNull();
     expect(readFragment("#v=NaN~2&s=1&p=x")).toMatchObject({ view: null, selection: null, picked: null });
+  });
+
+  it("has intervals in order, and takes empty text for nothing", () => {
+    expect(readFragment("#s=9~3&v=1e300~-1e300")).toMatchObject({ selection: [3, 9], view: [-1e300, 1e300] });
+    const nothing = { view: null, selection: null, instant: null, picked: null };
+    expect(readFragment("#s=~&v=~&t=&p=~~")).toMatchObject(nothing);
+    expect(readFragment("#s=~5&v=+~+&t=+&p=0~~1")).toMatchObject(nothing);
+  });
+
+  it("has no times beside the axis", () => {
+    const on = (hash: string) => withinAxis(readFragment(hash) ?? EMPTY, 100, 900);
+    expect(on("#s=-1e300~1e300&v=50~200&t=100")).toMatchObject({
+      selection: [100, 900],
+      view: [100, 200],
+      instant: 100,
+    });
+    expect(on("#s=-9~3&v=901~1e300&t=1e300")).toMatchObject({ selection: null, view: null, instant: null });
+    expect(on("#s=5&t=-5")).toMatchObject({ selection: null, view: null, instant: null });
+    expect(on("#s=900~900&t=900")).toMatchObject({ selection: [900, 900], instant: 900 });
   });
 });
 

@@ -2,12 +2,12 @@
 import { address } from "../address";
 import { el, section } from "../dom";
 import { exact, time } from "../format";
-import { digest, type Seen } from "../fragment";
 import { kindOf, ranAt, sums } from "./answers";
 import { Chart } from "./chart";
 import { copyTools } from "./copies";
 import type { Timeline } from "./data";
 import { Details, describe, type More } from "./details";
+import { keepState } from "./kept";
 import { keyList, listenKeys } from "./keys";
 import type { Lane } from "./lane";
 import { legend } from "./legend";
@@ -190,50 +190,4 @@ function leftOut(timeline: Timeline): HTMLElement | null {
   const sum = timeline.tracks.reduce((total, track) => total + track.left_out_ns, 0);
   const text = `${exact(count)} of the shortest bars, ${time(sum)} together, are not in this page; the bundle has all.`;
   return el("p", { class: "note" }, text);
-}
-
-/** Keeps the state in the address. False where the address was made for other data. */
-function keepState(chart: Chart, search: SearchBox, name: string): boolean {
-  const { timeline } = chart;
-  const boot = digest(
-    `${name}\0${timeline.names.join("\0")}\0${timeline.first}\0${timeline.last}\0${timeline.tracks.length}`,
-  );
-  const atFirst = [...chart.folded].sort().join("~");
-  const read = (): Omit<Seen, "page"> => {
-    const { view, picked } = chart;
-    const folded = [...chart.folded].sort();
-    const track = picked ? chart.timeline.tracks.indexOf(picked.row.track) : -1;
-    return {
-      view: view.from === view.first && view.to === view.last ? null : [view.from, view.to],
-      selection: chart.selection,
-      instant: chart.instant,
-      picked: picked ? [track, picked.row.track.lanes.indexOf(picked.row.lane), picked.i] : null,
-      query: search.text,
-      folded: folded.join("~") === atFirst ? null : folded,
-      boot,
-    };
-  };
-  const write = (state: Seen): void => {
-    chart.folded.clear();
-    for (const key of state.folded ?? atFirst.split("~")) chart.folded.add(key);
-    chart.relayout();
-    chart.view.show(...(state.view ?? [chart.view.first, chart.view.last]));
-    chart.selection = state.selection;
-    search.text = state.query;
-    chart.instant = state.instant;
-    const [track, lane, i] = state.picked ?? [-1, -1, -1];
-    const found = chart.timeline.tracks[track]?.lanes[lane];
-    const row = chart.layout.rows.find((each) => each.lane === found);
-    chart.picked = row && Number.isInteger(i) && i >= 0 && i < row.lane.size ? { row, i } : null;
-    chart.changed();
-  };
-  address.keep("only", {
-    read: () => (search.only ? "1" : null),
-    write: (text) => {
-      search.only = text === "1";
-    },
-  });
-  const seen = address.keepTimeline({ read, write });
-  chart.onChange(address.changed);
-  return !seen?.boot || seen.boot === boot;
 }
