@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from browser.report_page import Report, Show, assert_only_text
 from browser.timeline_page import TimelineOf
 from bundles import HOSTILE, make_bundle
 from firstlight.render.page.pair import pair_html
+from invented_processes import make_processes
 
 #: Longer than a page waits before it writes its address, in milliseconds.
 WRITTEN = 400
@@ -187,3 +189,31 @@ def test_hostile_values_are_text(show: Show) -> None:
         assert "No frame has this name." in report.section("flame")
     assert_only_text(report)
     report.misdeeds.requests[1:] = []
+
+
+def test_it_keeps_how_far_the_tracks_are_scrolled(show: Show, tmp_path: Path) -> None:
+    report = show(make_processes(tmp_path))
+    report.page.set_viewport_size({"width": 1000, "height": 400})
+    report.page.wait_for_timeout(200)
+    pane = report.page.locator("#timeline .tl-pane")
+    far = pane.evaluate("e => { e.scrollTop = e.scrollHeight; return e.scrollTop }")
+    assert far > 0
+    check_link(report, lambda: pane.evaluate("e => e.scrollTop"))
+    # The beginning is also a place: of a bar that the sender scrolled away from.
+    timeline = TimelineOf(report)
+    timeline.focus()
+    for _ in range(40):
+        report.page.keyboard.press("ArrowDown")
+    assert pane.evaluate("e => e.scrollTop") > 0
+    report.page.wait_for_timeout(WRITTEN)
+    bar, link = timeline.ask("picked"), report.page.url
+    pane.evaluate("e => { e.scrollTop = 0 }")
+    check_link(report, lambda: (pane.evaluate("e => e.scrollTop"), timeline.ask("picked")))
+    # A link without a place brings its bar into view.
+    report.page.goto("about:blank")
+    report.page.goto(re.sub(r"&y=\d+", "", link))
+    report.page.wait_for_selector("html[data-ready]")
+    report.page.wait_for_timeout(WRITTEN)
+    assert timeline.ask("picked") == bar
+    assert pane.evaluate("e => e.scrollTop") > 0
+    report.misdeeds.requests[:] = [report.file.as_uri()]

@@ -8,6 +8,8 @@ export interface Seen {
   picked: [number, number, number] | null;
   query: string;
   folded: string[] | null;
+  /** How far the tracks are scrolled, in pixels; null: so that the picked bar is seen. */
+  scroll: number | null;
   /** What other parts of the page show, by name: unit, phase, filters of tables, the frame that the flame graph zooms to. */
   page: Record<string, string>;
   /** Eight digits of what the link was made for. */
@@ -24,6 +26,7 @@ export const EMPTY: Seen = {
   picked: null,
   query: "",
   folded: null,
+  scroll: null,
   page: {},
   boot: null,
 };
@@ -66,6 +69,7 @@ export function readFragment(hash: string): Seen | null {
     picked: picked as [number, number, number] | null,
     query: (given.get("q") ?? "").slice(0, LONGEST),
     folded: given.has("c") ? (given.get("c") ?? "").split("~").filter(Boolean) : null,
+    scroll: numbers(given.get("y"), 1)?.[0] ?? null,
     page,
     boot: given.get("b"),
   };
@@ -79,6 +83,7 @@ export function writeFragment(seen: Seen): string {
   if (seen.picked) given.set("p", seen.picked.join("~"));
   if (seen.query) given.set("q", seen.query);
   if (seen.folded) given.set("c", seen.folded.join("~"));
+  if (seen.scroll !== null) given.set("y", String(Math.round(seen.scroll)));
   for (const [key, value] of Object.entries(seen.page)) given.set(`m.${key}`, value);
   if (seen.boot) given.set("b", seen.boot);
   return `#${given}`;

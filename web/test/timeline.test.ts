@@ -340,6 +340,7 @@ describe("the address", () => {
       picked: [1, 0, 12] as [number, number, number],
       query: "kind:initcall <&#",
       folded: ["g:Boot", "t:3"],
+      scroll: 900,
       page: { unit: "time", phase: "a=b&c" },
       boot: "0badcafe",
     };

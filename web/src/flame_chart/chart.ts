@@ -99,7 +99,7 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
   const element = el("div", { class: "flame-chart", id: "flame-chart" });
   const made = new Map<string, { place: HTMLElement; chart: Chart; search: SearchBox }>();
   /** What the address asks for before there is a chart. */
-  const wanted: Record<"find" | "picked", string | null> = { find: null, picked: null };
+  const wanted: Record<"find" | "picked" | "scroll", string | null> = { find: null, picked: null, scroll: null };
   const make = (tree: string) => {
     const data = trees[tree] ?? (trees.calls as PageData);
     const chart = new Chart(
@@ -144,9 +144,11 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
     chart.relayout();
     search.text = wanted.find ?? "";
     pickFrame(chart, wanted.picked);
+    scrollFrames(chart, wanted.scroll);
     card.replaceChildren(details(chart, data, sliced));
-    wanted.find = wanted.picked = null;
+    wanted.find = wanted.picked = wanted.scroll = null;
     chart.onChange(address.changed);
+    chart.pane.addEventListener("scroll", address.changed, { passive: true });
     return { place, chart, search };
   };
   const current = (): Chart | undefined => made.get(selection.tree)?.chart;
@@ -169,6 +171,18 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
       else wanted.picked = text;
     },
   });
+  address.keep("frames.scroll", {
+    read: () => {
+      const chart = current();
+      const top = chart?.pane.scrollTop ?? 0;
+      return chart ? (chart.picked || top > 0 ? String(Math.round(top)) : null) : wanted.scroll;
+    },
+    write: (text) => {
+      const chart = current();
+      if (chart) scrollFrames(chart, text);
+      else wanted.scroll = text;
+    },
+  });
   const draw = (): void => {
     if (!made.has(selection.tree)) made.set(selection.tree, make(selection.tree));
     for (const [tree, { place }] of made) place.hidden = tree !== selection.tree;
@@ -186,6 +200,12 @@ function pickFrame(chart: Chart, text: string | null): void {
   const i = Number(place);
   chart.picked = row && i < row.lane.size ? { row, i } : null;
   chart.changed();
+}
+
+/** Scrolls to the pixel that the address has; where it has none, so that the picked frame is seen. */
+function scrollFrames(chart: Chart, text: string | null): void {
+  if (/^\d{1,7}$/.test(text ?? "")) chart.scroll(Number(text));
+  else chart.scroll(chart.picked ? null : 0);
 }
 
 /** What a script may ask the element, as `firstlight`. */

@@ -45,6 +45,8 @@ export class Chart {
   #wanted = false;
   #height = 0;
   #only: Set<Track> | null = null;
+  /** Where to scroll to as soon as the chart is shown. */
+  #scroll: { top: number | null } | null = null;
 
   /** `colours` says which colours the looks of bars have; those of the timeline if it is not given. */
   constructor(timeline: Timeline, marks: Marks, logs: Log[], colours = paletteOf) {
@@ -198,8 +200,27 @@ export class Chart {
       const middle = (from + to) / 2;
       view.show(middle - length / 2, middle + length / 2);
     }
-    const [top, height] = [this.pane.scrollTop, this.pane.clientHeight];
-    if (row.y < top || row.y + row.height > top + height) this.pane.scrollTop = Math.max(0, row.y - height / 2);
+    this.scroll(null);
+  }
+
+  /** Scrolls the tracks to a place in pixels; without one, no further than to see the picked bar. */
+  scroll(top: number | null): void {
+    this.#scroll = { top };
+    this.#scrolled();
+  }
+
+  /** Scrolls where it was asked to, unless the chart is not shown yet. */
+  #scrolled(): void {
+    const { pane, picked } = this;
+    const height = pane.clientHeight;
+    if (!this.#scroll || height === 0) return;
+    const wanted = this.#scroll.top;
+    this.#scroll = null;
+    if (wanted !== null) pane.scrollTop = wanted;
+    else if (picked) {
+      const { y, height: own } = picked.row;
+      if (y < pane.scrollTop || y + own > pane.scrollTop + height) pane.scrollTop = Math.max(0, y - height / 2);
+    }
   }
 
   /** The bar at a place of the canvas. */
@@ -220,13 +241,18 @@ export class Chart {
   #resize(force = false): void {
     const width = this.element.clientWidth;
     const height = Math.min(this.layout.height, Math.max(240, Math.round(innerHeight * 0.62)));
-    if (width === 0 || (!force && width === this.view.width && height === this.#height)) return;
+    if (width === 0) return;
+    if (!force && width === this.view.width && height === this.#height) {
+      this.#scrolled();
+      return;
+    }
     if (width !== this.view.width) this.#image = null;
     this.view.width = width;
     this.view.gutter = this.gutter;
     this.#height = height;
     this.element.style.setProperty("--gutter", `${this.view.gutter}px`);
     this.pane.style.height = `${height}px`;
+    this.#scrolled();
     const ratio = devicePixelRatio || 1;
     const size = (canvas: HTMLCanvasElement, high: number): void => {
       canvas.width = Math.round(width * ratio);

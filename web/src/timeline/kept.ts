@@ -34,6 +34,8 @@ export function keepState(chart: Chart, search: SearchBox, name: string): boolea
       picked: picked ? [track, picked.row.track.lanes.indexOf(picked.row.lane), picked.i] : null,
       query: search.text,
       folded: folded.join("~") === atFirst ? null : folded,
+      // With a picked bar also the beginning: without a place, the bar is brought into view.
+      scroll: picked || chart.pane.scrollTop > 0 ? chart.pane.scrollTop : null,
       boot,
     };
   };
@@ -50,6 +52,7 @@ export function keepState(chart: Chart, search: SearchBox, name: string): boolea
     const found = chart.timeline.tracks[track]?.lanes[lane];
     const row = chart.layout.rows.find((each) => each.lane === found);
     chart.picked = row && Number.isInteger(i) && i >= 0 && i < row.lane.size ? { row, i } : null;
+    chart.scroll(state.scroll ?? (chart.picked ? null : 0));
     chart.changed();
   };
   address.keep("only", {
@@ -60,5 +63,6 @@ export function keepState(chart: Chart, search: SearchBox, name: string): boolea
   });
   const seen = address.keepTimeline({ read, write });
   chart.onChange(address.changed);
+  chart.pane.addEventListener("scroll", address.changed, { passive: true });
   return !seen?.boot || seen.boot === boot;
 }
