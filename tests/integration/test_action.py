@@ -46,7 +46,8 @@ def run_step(
     step = next(step for step in action["runs"]["steps"] if step.get("name") == name)
     inputs = {key: str(about.get("default", "")) for key, about in action["inputs"].items()} | given
     pattern = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
-    variables = {key: pattern.sub(lambda found: inputs[found[1]], value) for key, value in step["env"].items()}
+    values = {key: value.replace("${{ github.action_path }}", str(ROOT)) for key, value in step["env"].items()}
+    variables = {key: pattern.sub(lambda found: inputs[found[1]], value) for key, value in values.items()}
     files = {key: str(folder / key.lower()) for key in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_PATH")}
     path = f"{path or Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
@@ -98,21 +99,23 @@ def test_a_wheel_with_another_digest_is_not_installed(action: dict[str, Any], tm
     assert not (tmp_path / "firstlight").exists()
 
 
-@pytest.mark.parametrize(("baseline", "extras"), [("good.boot", True), ("", False)], ids=["baseline", "none"])
-def test_a_comparison_has_what_boots_that_vary_need(
-    action: dict[str, Any], tmp_path: Path, baseline: str, extras: bool
-) -> None:
+def test_all_that_the_wheel_needs_is_locked_by_digests(action: dict[str, Any], tmp_path: Path) -> None:
     # A Python whose environments have a pip that writes down what it is asked for.
     fake = tmp_path / "bin/python"
     fake.parent.mkdir()
     pip = '#!/bin/sh\necho "$@" >> "$RUNNER_TEMP/asked"\n'
     fake.write_text(f'#!/bin/sh\nmkdir -p "$3/bin"\ncat > "$3/bin/pip" <<\'END\'\n{pip}END\nchmod +x "$3/bin/pip"\n')
     fake.chmod(0o755)
-    done = run_step(action, "Install", tmp_path, path=str(fake.parent), firstlight="a.whl", baseline=baseline)
+    done = run_step(action, "Install", tmp_path, path=str(fake.parent), firstlight="a.whl")
     assert done.returncode == 0, done.stderr
     asked = (tmp_path / "asked").read_text().splitlines()
-    assert asked[0] == "install --quiet -- a.whl"
-    assert asked[1:] == (["install --quiet -- firstlight[statistics]"] if extras else [])
+    locked = ROOT / "requirements-reader.txt"
+    assert asked == [
+        f"install --quiet --only-binary :all: --require-hashes -r {locked}",
+        "install --quiet --no-deps -- a.whl",
+    ]
+    # Comparisons of boots that vary need more than the base installation.
+    assert {"numpy", "scipy"} <= {line.partition("==")[0] for line in locked.read_text().splitlines()}
 
 
 def test_it_has_the_form_that_the_schema_of_actions_asks(action: dict[str, Any]) -> None:

@@ -183,3 +183,22 @@ def test_memory_is_compared_where_both_give_the_same_size(tmp_path: Path) -> Non
     little = system(tmp_path, "little.boot", {"memory.available_bytes": "40000000"})
     unsaid = system(tmp_path, "unsaid.boot", {"memory.available_bytes": None})
     assert checked(little, unsaid)["HC-MEM"].outcome == "unknown"
+
+
+def test_a_log_counts_the_processors_that_came_up(tmp_path: Path) -> None:
+    four = KERNEL + "[    0.150000] smp: Brought up 1 node, 4 CPUs\n"
+    one, other = log(tmp_path, "four", four), log(tmp_path, "two", four.replace("4 CPUs", "2 CPUs"))
+    assert failed(other, one) == ["HC-CPU"]
+    assert checked(one, other)["HC-CPU"].outcome == "pass"
+    assert checked(one, log(tmp_path, "none"))["HC-CPU"].outcome == "unknown"
+
+
+def test_the_taint_in_a_call_trace_of_a_log_is_seen(tmp_path: Path) -> None:
+    trace = "[    0.5] CPU: 0 PID: 1 Comm: swapper/0 Tainted: G        W          6.1.0-1 #1\n"
+    warned, sound = log(tmp_path, "warned", KERNEL + trace), log(tmp_path, "sound")
+    assert "HC-TAINT" in failed(warned, None)
+    assert "HC-TAINT" in failed(warned, sound)
+    assert "HC-TAINT" not in failed(warned, warned)
+    assert checked(sound, None)["HC-TAINT"].outcome == "unknown"
+    only_proprietary = log(tmp_path, "driver", KERNEL + trace.replace("G        W  ", "P        O  "))
+    assert "HC-TAINT" not in failed(only_proprietary, None)

@@ -187,7 +187,8 @@ def test_no_tuning_and_a_damaged_one_are_named(directory: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--budget", "0"], "a budget of 0 boots measures nothing"),
+        (["--budget", "0"], "a budget of 0 boots tries no remedy"),
+        (["--budget", "1"], "a budget of 1 boot tries no remedy"),
         (["--goal", "login"], "there is no `login`"),
         (["--smallest"], "features and a kernel source need a search"),
         (["--allow", "kconfig", "--keep", "ext5"], "there is no feature `ext5`"),
@@ -206,7 +207,7 @@ def test_a_directory_of_a_result_may_be_called_as_the_recipe(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "minimal").mkdir()
     assert run(["tune", "minimal", "--budget", "0"]) == 2
-    assert "a budget of 0 boots measures nothing" in capsys.readouterr().err
+    assert "a budget of 0 boots tries no remedy" in capsys.readouterr().err
 
 
 def test_a_wrong_key_of_a_recipe_is_named_with_the_right_one(

@@ -24,6 +24,7 @@ from firstlight.experiment.kernel_build import state_of_tree
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.kernel.tree import KernelTree
 from firstlight.lab.run.resolve import Inputs, resolve
+from firstlight.quantities import counted
 from firstlight.recipe.command import repeat_command
 from firstlight.recipe.isa import DEFAULT
 from firstlight.recipe.options import RecordOptions
@@ -58,10 +59,11 @@ def tune(
     :raises UnhealthyBootError: when the recipe itself does not come up.
     :raises FirstlightError: when the goal's mark never comes.
     """
-    if request.budget < 1:
+    if request.budget < 2:
         raise UsageError(
-            "a budget of 0 boots measures nothing", where="--budget", hint="give at least 2: the baseline and a remedy"
-        )
+            f"a budget of {counted(request.budget, 'boot')} tries no remedy", where="--budget",
+            hint="give at least 2: the baseline and a remedy",
+        )  # fmt: skip
     if options.live:
         raise UsageError("a tuning needs exact boots", hint="leave out `live`; boards and live boots vary")
     if not request.explained:
@@ -86,7 +88,8 @@ def tune(
     if request.explained:
         remedies = [*remedies, *found_remedies(start, remedies)]
         check_excluded(request.without, remedies)
-    able, unable = _applicable(start, remedies, request, without_kconfig=kernel is not None)
+    which = "the baseline" if tuned is None else "the boot with the new kernel"
+    able, unable = _applicable(start, which, remedies, request, without_kconfig=kernel is not None)
     bench.remedies = {each.id: each for each in able}
     every = able if tuned is None else [tuned, *able]
     known = _known(directory, key, request.goal, every)
@@ -194,9 +197,12 @@ def _without(kept: Choice) -> list[Choice]:
 
 
 def _applicable(
-    boot: Boot, remedies: Sequence[Remedy], request: Request, *, without_kconfig: bool
+    boot: Boot, which: str, remedies: Sequence[Remedy], request: Request, *, without_kconfig: bool
 ) -> tuple[list[Remedy], dict[str, str]]:
-    """The remedies that the baseline has a reason for, the largest reason first; and why the others do not apply."""
+    """The remedies that a boot has a reason for, the largest reason first; and why the others do not apply.
+
+    :param which: what the boot is called.
+    """
     facts = boot.fact_values()
     words = set(facts.get("kernel.command_line", "").split())
     profile = not boot.table("calls").is_empty()
@@ -216,7 +222,7 @@ def _applicable(
         elif unfit := remedy.unfit(facts):
             unable[remedy.id] = unfit
         elif remedy.functions and profile and cost < _LEAST_NS:
-            unable[remedy.id] = "the baseline spends less than 1 ms on it"
+            unable[remedy.id] = f"{which} spends less than 1 ms on it"
         elif remedy.change.append and set(remedy.change.append.split()) <= words:
             unable[remedy.id] = "the command line already has it"
         else:

@@ -70,7 +70,7 @@ def path_report(boot: Boot, path: CriticalPath, limit: int, what_if: WhatIf | No
             Column("Takes", "time", "duration_ns", style="bold"),
             Column("", value=lambda row: grade_mark(row["grade"]) if row["grade"] else "", name="", longest=1),
             Column("Share", "share", lambda row: share(row["duration_ns"], length), wide=60),
-            Column("", "picture", lambda row: Bar(share(row["duration_ns"], length), _BAR), style="blue", wide=66),
+            Column("", "picture", lambda row: Bar(share(row["duration_ns"], length), _BAR), style="blue", wide=50),
             Column("Kind", value="kind", longest=12, wide=70),
             Column("Part", value="name", style="cyan"),
             *(

@@ -122,7 +122,7 @@ def _processes(boot: Boot, rows: pl.DataFrame, left_out: pl.DataFrame) -> Table:
         Column("Interrupts", "count", "interrupt_instructions", wide=160),
         Column("Calls", "count", "calls", wide=90),
         Column("Command line", value="arguments", wide=180, longest=60),
-        Column("", "picture", lambda row: Interval(row["start_ns"], row["end_ns"], whole, _BAR), wide=76),
+        Column("", "picture", lambda row: Interval(row["start_ns"], row["end_ns"], whole, _BAR), wide=46),
     ]
     missing = unrecorded(boot, pl.concat([rows, left_out]))
     explained = {

@@ -167,7 +167,7 @@ def _phases(boot: Boot) -> Iterator[Block]:
             Column("Duration", "time", "duration_ns", style="bold"),
             *([grade_column()] if unsure else []),
             Column("Share", "share", part),
-            Column("", "picture", lambda row: Bar(part(row), _BAR), style="blue", wide=78),
+            Column("", "picture", lambda row: Bar(part(row), _BAR), style="blue", wide=46),
             *_counts(
                 boot,
                 Column("Instructions", "count", "instructions", wide=70),
@@ -230,7 +230,7 @@ def _functions(
             Column(first, value=RowNames(functions).of, style="cyan"),
             Column("Self", "time", "self_ns", style="bold"),
             Column("Share", "share", part),
-            Column("", "picture", lambda row: Bar(part(row), _BAR), style="blue", wide=78),
+            Column("", "picture", lambda row: Bar(part(row), _BAR), style="blue", wide=46),
             Column("Total", "time", "total_ns", wide=60),
             Column("Count", "count", "count", wide=70),
             machine_column(marks, wide=100),

@@ -20,6 +20,8 @@ _SEVERE = re.compile(
 )
 #: Bits of `/proc/sys/kernel/tainted` that say that something went wrong, with their letters.
 _GRAVE_TAINT = {4: "M", 5: "B", 7: "D", 9: "W", 14: "L"}
+#: The letters stand before the kernel's release in the head of a call trace (`print_tainted` in `kernel/panic.c`).
+_TAINTED = re.compile(r"\bTainted: ([A-Z ]+?) +\d")
 
 
 @check(CheckId.DMESG, "kernel warnings")
@@ -60,7 +62,7 @@ def _has_levels(evidence: Evidence) -> bool:
 def taint(boot: Evidence, baseline: Evidence | None) -> Found:
     """The kernel is not tainted more than in the baseline; without one, not by a warning, a crash or a lock-up."""
     if (now := boot.number("kernel.tainted")) is None:
-        raise NoEvidenceError("the evidence has no taint")
+        return _taint_of_log(boot, baseline)
     before = None if baseline is None else baseline.number("kernel.tainted")
     if before is None:
         letters = "".join(letter for bit, letter in _GRAVE_TAINT.items() if now >> bit & 1)
@@ -68,6 +70,20 @@ def taint(boot: Evidence, baseline: Evidence | None) -> Found:
     else:
         found = [Difference("kernel.tainted", str(before), str(now))] if now & ~before else []
     return found, f"{now}"
+
+
+def _taint_of_log(boot: Evidence, baseline: Evidence | None) -> Found:
+    """The grave letters in the call traces of a log. A log without them says nothing of taint."""
+    letters, before = _letters(boot), set() if baseline is None else _letters(baseline)
+    if not letters:
+        raise NoEvidenceError("the evidence has no taint")
+    shown = "".join(sorted(letters))
+    return [Difference("kernel.tainted", None, letter) for letter in sorted(letters - before)], shown
+
+
+def _letters(evidence: Evidence) -> set[str]:
+    found = {letter for text in evidence.messages for match in _TAINTED.finditer(text) for letter in match[1]}
+    return found & set(_GRAVE_TAINT.values())
 
 
 @check(CheckId.CMDLINE, "command line")

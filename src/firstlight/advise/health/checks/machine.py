@@ -21,6 +21,7 @@ _UNSTABLE = re.compile(r"clocksource: (?:Marking clocksource|timekeeping watchdo
 _CRNG_DONE = re.compile(r"^random: (?:crng|fast) init done|^random: .*crng (?:init )?done")
 _STARVED = re.compile(r"uninitialized urandom read|random: get_random_\w+ called from .* with crng_init=0")
 _ENTROPY_FULL = 256
+_PROCESSORS = re.compile(r"smp: Brought up (?:\d+ nodes?, )?(\d+) CPUs?|SMP: Total of (\d+) processors activated")
 
 
 @check(CheckId.MEM, "memory")
@@ -49,9 +50,17 @@ def memory(boot: Evidence, baseline: Evidence | None) -> Found:
 def processors(boot: Evidence, baseline: Evidence | None) -> Found:
     """No processor is missing."""
     lacks, needed = "has no number of processors", "with the number of its processors"
-    now, before = both(lambda each: each.number("cpu.count"), boot, baseline, lacks, needed)
+    now, before = both(_processors, boot, baseline, lacks, needed)
     found = [Difference("cpu.count", str(before), str(now))] if now < before else []
     return found, f"{now}"
+
+
+def _processors(evidence: Evidence) -> int | None:
+    """The number of processors, from the guest's report or else from the kernel's log."""
+    if (counted := evidence.number("cpu.count")) is not None:
+        return counted
+    said = [match[1] or match[2] for text in evidence.messages if (match := _PROCESSORS.search(text))]
+    return int(said[-1]) if said else None
 
 
 @check(CheckId.LPJ, "loops per jiffy")
