@@ -49,7 +49,7 @@ def test_a_log_does_not_fail_for_what_only_a_recording_shows(tmp_path: Path) -> 
     reasons = {id: check.detail for id, check in found.items() if check.outcome == "unknown"}
     assert "no record that would show" in reasons["HC-BOOT"]
     assert "marks of the baseline" in reasons["HC-BOOT"]
-    assert reasons["HC-ACTIVE"] == "1 unit up; the evidence does not show whether 1 unit of the baseline are"
+    assert reasons["HC-ACTIVE"] == "1 unit up; the evidence does not show the state of 1 unit of the baseline"
     assert "would show a login by" in reasons["HC-LOGIN"]
     assert "`nokaslr`" in reasons["HC-CMDLINE"]
     assert "does not say what read it" in reasons["HC-CMDLINE"]
@@ -117,7 +117,7 @@ def test_descriptions_are_no_names_of_units(tmp_path: Path) -> None:
     described = KERNEL.replace("cron.service - Regular", "Regular")
     found = checked(system(tmp_path, "recorded.boot"), log(tmp_path, "described", described))["HC-ACTIVE"]
     assert (found.outcome, found.detail) == (
-        "unknown", "2 units up; the evidence does not show whether 1 unit of the baseline are",
+        "unknown", "2 units up; the evidence does not show the state of 1 unit of the baseline",
     )  # fmt: skip
     assert "HC-ACTIVE" not in failed(log(tmp_path, "named"), tmp_path / "described" / "a.boot")
     assert "HC-ACTIVE" not in failed(tmp_path / "described" / "a.boot", tmp_path / "named" / "a.boot")

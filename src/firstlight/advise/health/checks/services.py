@@ -110,7 +110,7 @@ def active_units(boot: Evidence, baseline: Evidence | None) -> Found:
     up = f"{counted(len(now), 'unit')} up"
     if gone and not found:
         number = counted(len(gone), "unit")
-        raise NoEvidenceError(f"{up}; the evidence does not show whether {number} of the baseline are")
+        raise NoEvidenceError(f"{up}; the evidence does not show the state of {number} of the baseline")
     return found, up
 
 
