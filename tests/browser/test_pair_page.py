@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -124,6 +125,33 @@ def test_a_bar_has_the_lines_of_both_consoles(show: Show, tmp_path: Path) -> Non
     timeline.click(name, "A Phases")
     lines = report.page.locator("#timeline .tl-lines").inner_text().splitlines()
     assert [(line[0], line.split("  ")[1]) for line in lines] == [("B", "of b"), ("A", "of a")]
+
+
+def test_the_gaps_of_both_consoles_are_gone_through_longest_first(show: Show, tmp_path: Path) -> None:
+    a = with_lines(make_bundle(tmp_path), [(10_000_000, "a"), (700_000_000, "a")])
+    b = with_lines(make_bundle(tmp_path, name="b.boot"), [(20_000_000, "b"), (320_000_000, "b")])
+    report = show(html=pair(a, b, "power_on"))
+    timeline = TimelineOf(report)
+    report.page.get_by_role("button", name="Next gap").click()
+    assert timeline.ask("selection") == [10_000_000, 700_000_000]
+    assert re.search(r"Gap 1 of \d+: 690\S* ms without a console line of A", report.section("timeline"))
+    timeline.focus()
+    report.page.keyboard.press("g")
+    assert timeline.ask("selection")[0] == 320_000_000
+    assert "without a console line of B" in report.section("timeline")
+
+
+def test_boots_without_console_lines_have_no_key_for_gaps(show: Show, tmp_path: Path) -> None:
+    a, b = (with_lines(make_bundle(tmp_path, name=name), []) for name in ("a.boot", "b.boot"))
+    report = show(html=pair(a, b))
+    TimelineOf(report).focus()
+    report.page.keyboard.press("g")
+    assert report.page.get_by_role("button", name="Next gap").count() == 0
+    report.page.keyboard.press("?")
+    assert "search" in report.page.locator("#timeline .tl-keys").inner_text()
+    assert "gap" not in report.page.locator("#timeline .tl-keys").inner_text()
+    assert "without a console line" not in report.section("timeline")
+    assert "no two lines" not in report.section("timeline")
 
 
 def test_a_boot_without_a_console_has_no_strip(show: Show, tmp_path: Path) -> None:

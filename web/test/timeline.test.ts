@@ -4,6 +4,7 @@ import { calledIn, nearestEdge, ranAt, sums } from "../src/timeline/answers";
 import { readTimeline, type Timeline, type TrackDescription } from "../src/timeline/data";
 import { unsureText } from "../src/timeline/details";
 import { find, readQuery, readTime } from "../src/timeline/find";
+import { bothGaps, gapsOf, gapText } from "../src/timeline/gaps";
 import { Lane } from "../src/timeline/lane";
 import { layOut, type Row } from "../src/timeline/layout";
 import { paintRow, pixelEnd, type Scene } from "../src/timeline/paint";
@@ -366,6 +367,28 @@ describe("the address", () => {
     expect(on("#s=-9~3&v=901~1e300&t=1e300")).toMatchObject({ selection: null, view: null, instant: null });
     expect(on("#s=5&t=-5")).toMatchObject({ selection: null, view: null, instant: null });
     expect(on("#s=900~900&t=900")).toMatchObject({ selection: [900, 900], instant: 900 });
+  });
+});
+
+describe("gaps", () => {
+  const a = { start_ns: [0, 30], end_ns: [10, 90], gap_ns: [10, 60] };
+  const b = { start_ns: [5], end_ns: [25], gap_ns: [20] };
+
+  it("of one console are in order of their length", () => {
+    expect(gapsOf(a)).toEqual([
+      { from: 30, to: 90 },
+      { from: 0, to: 10 },
+    ]);
+    expect(gapText("3 ms", 1, 2)).toBe("Gap 1 of 2: 3 ms without a console line");
+  });
+
+  it("of two consoles are one list on the axis of A", () => {
+    expect(bothGaps(a, b, 100)).toEqual([
+      { from: 30, to: 90, side: "A" },
+      { from: 105, to: 125, side: "B" },
+      { from: 0, to: 10, side: "A" },
+    ]);
+    expect(gapText("3 ms", 1, 2, "B")).toBe("Gap 1 of 2: 3 ms without a console line of B");
   });
 });
 

@@ -135,7 +135,7 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
     listenKeys(chart, {
       describe: (picked) => describe(chart, picked),
       next: (by) => search.next(by),
-      gap: () => undefined,
+      gap: null,
       help: () => undefined,
     });
     follow(chart, selection);

@@ -8,6 +8,7 @@ import { readTimeline, type Timeline } from "./data";
 import type { More } from "./details";
 import { findingsList } from "./findings";
 import { follow } from "./follow";
+import { gapsOf } from "./gaps";
 import type { Picked } from "./paint";
 import { type TimelineSection, timelineSection } from "./section";
 
@@ -15,11 +16,12 @@ import { type TimelineSection, timelineSection } from "./section";
 export function bootTimeline(data: FirstData, columns: Uint8Array, selection: Selection): TimelineSection | null {
   if (data.timeline.tracks.length === 0) return null;
   const timeline = readTimeline(data.timeline, columns);
+  const gaps = gapsOf(data.timing.gaps);
   const made = timelineSection(timeline, {
     name: visible(data.boot.name, 80),
     marks: data.marks,
     logs: [data.log],
-    gaps: data.timing.gaps,
+    gaps: () => gaps,
     more: (on, picked) => more(data, on, picked),
     lead: "Everything that was recorded, on one axis. Choose a stretch of time, and the sums and the profile below follow.",
   });

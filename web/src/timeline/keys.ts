@@ -24,12 +24,16 @@ export const KEYS: [string, string][] = [
 export interface Acts {
   describe(picked: Picked): string;
   next(step: number): void;
-  gap(): void;
+  /** Null where the console has no gaps. */
+  gap: (() => void) | null;
   help(): void;
 }
 
-export function keyList(): HTMLElement {
-  const rows = KEYS.map(([keys, does]) => el("tr", {}, el("th", { scope: "row" }, keys), el("td", {}, does)));
+/** The list of the keys; that of the gaps only where there are some. */
+export function keyList(gaps: boolean): HTMLElement {
+  const rows = KEYS.filter(([keys]) => gaps || keys !== "g").map(([keys, does]) =>
+    el("tr", {}, el("th", { scope: "row" }, keys), el("td", {}, does)),
+  );
   return el("table", { class: "tl-keys" }, el("caption", { class: "unseen" }, "Keys"), el("tbody", {}, ...rows));
 }
 
@@ -77,7 +81,7 @@ export function listenKeys(chart: Chart, acts: Acts): void {
     "]": () => edge(chart, 1),
     n: () => acts.next(1),
     N: () => acts.next(-1),
-    g: () => acts.gap(),
+    ...(acts.gap ? { g: acts.gap } : {}),
     "?": () => acts.help(),
     Escape: leave,
   };

@@ -6,6 +6,7 @@ import { exact, time, words } from "../format";
 import { DataTable } from "../table";
 import { visible } from "../text";
 import { readTimeline, type TimelineDescription } from "./data";
+import { bothGaps, type GapTimes } from "./gaps";
 import { bothLogs, type Difference, differences, pairOf, type Side, sharedMarks } from "./pair";
 import { timelineSection } from "./section";
 import type { Log } from "./strips";
@@ -15,6 +16,7 @@ export interface SideData {
   timeline: TimelineDescription;
   marks: { mark: string[]; time_ns: (number | null)[] };
   log: { time_ns: (number | null)[]; text: string[]; lines: number };
+  gaps: GapTimes;
 }
 
 const MOST = 400;
@@ -49,7 +51,7 @@ export function pairSection(sides: [SideData, SideData], align: string | null, c
     name,
     marks: sides[0].marks,
     logs: logsOf(),
-    gaps: { start_ns: [], end_ns: [], gap_ns: [] },
+    gaps: () => bothGaps(sides[0].gaps, sides[1].gaps, offsetOf()),
     more: () => [],
     lead: "Both boots on one axis, each track of A above that of B. A red edge: longer than in the other boot; a blue one: shorter; a dashed one: in this boot only.",
   });

@@ -7,6 +7,7 @@ import { Chart } from "./chart";
 import { copyTools } from "./copies";
 import type { Timeline } from "./data";
 import { Details, describe, type More } from "./details";
+import { type Gap, gapText } from "./gaps";
 import { keepState } from "./kept";
 import { keyList, listenKeys } from "./keys";
 import type { Lane } from "./lane";
@@ -23,8 +24,8 @@ export interface Options {
   marks: Marks;
   logs: Log[];
   more: (chart: Chart, picked: Picked) => More[];
-  /** The longest times without a console line. */
-  gaps: { start_ns: number[]; end_ns: number[]; gap_ns: number[] };
+  /** The longest times without a console line, as they lie on the present axis. */
+  gaps: () => Gap[];
   lead: string;
 }
 
@@ -53,7 +54,8 @@ export function timelineSection(timeline: Timeline, options: Options): TimelineS
   const search = new SearchBox(chart);
   search.box.placeholder += "  ( / )";
   const status = el("p", { class: "count", role: "status" });
-  const keys = el("details", { class: "tl-help" }, el("summary", {}, "Keys"), keyList());
+  const hasGaps = options.gaps().length > 0;
+  const keys = el("details", { class: "tl-help" }, el("summary", {}, "Keys"), keyList(hasGaps));
   const mode = el(
     "button",
     { type: "button", "aria-pressed": "false", title: "Drag selects a stretch of time; without it, Shift and drag" },
@@ -75,20 +77,15 @@ export function timelineSection(timeline: Timeline, options: Options): TimelineS
   };
   let gap = -1;
   const nextGap = (): void => {
-    const order = options.gaps.gap_ns
-      .map((_, i) => i)
-      .sort((a, b) => (options.gaps.gap_ns[b] ?? 0) - (options.gaps.gap_ns[a] ?? 0));
-    if (order.length === 0) {
-      status.textContent = "The console has no two lines with times.";
-      return;
-    }
-    gap = (gap + 1) % order.length;
-    const i = order[gap] ?? 0;
-    const [from, to] = [options.gaps.start_ns[i] ?? 0, options.gaps.end_ns[i] ?? 0];
+    const gaps = options.gaps();
+    gap = (gap + 1) % gaps.length;
+    const found = gaps[gap];
+    if (!found) return;
+    const { from, to, side } = found;
     chart.instant = (from + to) / 2;
     chart.selection = [from, to];
     chart.fit(from, to);
-    chart.live.textContent = `Gap ${gap + 1} of ${order.length}: ${time(to - from)} without a console line`;
+    status.textContent = gapText(time(to - from), gap + 1, gaps.length, side);
   };
   const details = new Details(chart, (picked) => options.more(chart, picked));
   const tools = el(
@@ -102,7 +99,7 @@ export function timelineSection(timeline: Timeline, options: Options): TimelineS
       tool("+", "Zoom in", () => zoom(0.5)),
       tool("Fit", "Fit the selection or the bar (f)", fit),
       tool("Whole boot", "Show the whole boot (0)", () => chart.show(view.first, view.last)),
-      options.gaps.gap_ns.length > 0 ? tool("Next gap", "The longest times without a console line (g)", nextGap) : null,
+      hasGaps ? tool("Next gap", "The longest times without a console line (g)", nextGap) : null,
       mode,
       ...copyTools(chart, options.name, () => address.link(), status),
     ),
@@ -112,7 +109,7 @@ export function timelineSection(timeline: Timeline, options: Options): TimelineS
   listenKeys(chart, {
     describe: (picked) => describe(chart, picked),
     next: (by) => search.next(by),
-    gap: nextGap,
+    gap: hasGaps ? nextGap : null,
     help: () => {
       keys.open = true;
       keys.querySelector("summary")?.focus();

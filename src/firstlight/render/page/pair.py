@@ -14,6 +14,7 @@ from firstlight.render.page.comparison import comparison_page_data, empty_page_d
 from firstlight.render.page.html import filled
 from firstlight.render.page.text import columns_of, shortened
 from firstlight.render.page.timeline.build import page_timeline
+from firstlight.render.page.timing import page_gaps
 from firstlight.suggest import one_of
 
 Json = dict[str, Any]
@@ -67,4 +68,5 @@ def _side(boot: Boot) -> tuple[Json, bytes]:
         "timeline": timeline,
         "marks": columns_of(boot.marks(), ("mark", "time_ns"), NAME),
         "log": page_log(boot.log()),
+        "gaps": page_gaps(boot),
     }, columns

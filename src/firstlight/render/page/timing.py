@@ -70,9 +70,26 @@ def page_timing(boot: Boot, path: CriticalPath) -> Json:
         ),
         "queue": _queue(boot, events),
         "path": _path(path),
-        "gaps": _columns(gaps(boot, least_ns=1, explained=GAPS), "gap_ns", "start_ns", "end_ns", "before", "after",
-                         "running", longest="gap_ns", most=GAPS),
+        "gaps": _gaps(boot, GAPS, "before", "after", "running"),
     }  # fmt: skip
+
+
+def page_gaps(boot: Boot) -> Json:
+    """The longest times without a console line, as columns in order of time: `gap_ns`, `start_ns` and `end_ns` in
+    nanoseconds, and how many there are.
+
+    :raises BundleError: when a table of the bundle cannot be read.
+
+    >>> import firstlight
+    >>> sorted(page_gaps(firstlight.open(bundle)))
+    ['end_ns', 'gap_ns', 'rows', 'start_ns']
+    """
+    return _gaps(boot, 0)
+
+
+def _gaps(boot: Boot, explained: int, *more: str) -> Json:
+    found = gaps(boot, least_ns=1, explained=explained)
+    return _columns(found, "gap_ns", "start_ns", "end_ns", *more, longest="gap_ns", most=GAPS)
 
 
 def _columns(frame: pl.DataFrame, *names: str, longest: str = "duration_ns", most: int = ROWS) -> Json:
