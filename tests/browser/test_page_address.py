@@ -217,3 +217,20 @@ def test_it_keeps_how_far_the_tracks_are_scrolled(show: Show, tmp_path: Path) ->
     assert timeline.ask("picked") == bar
     assert pane.evaluate("e => e.scrollTop") > 0
     report.misdeeds.requests[:] = [report.file.as_uri()]
+
+
+def test_it_keeps_which_find_the_reader_went_to(show: Show) -> None:
+    report = show()
+    search = report.page.get_by_label("Search the timeline")
+    search.fill("e")
+    counted = report.page.locator("#timeline .tl-find .count")
+    search.press("Shift+Enter")
+    # The last find is a console line; the address has it with its text.
+    number, of = counted.inner_text().split()[0::2][:2]
+    assert number == of
+    assert " s: " in counted.inner_text()
+    check_link(report, lambda: (counted.inner_text(), TimelineOf(report).ask("picked")))
+    report.page.evaluate("location.hash = '#q=e&n=99999999'")
+    report.page.wait_for_timeout(WRITTEN)
+    assert " of " not in counted.inner_text().split(",")[0]
+    report.misdeeds.requests[:] = [report.file.as_uri()]

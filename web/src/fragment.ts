@@ -7,6 +7,8 @@ export interface Seen {
   /** The picked bar: track, lane, bar. */
   picked: [number, number, number] | null;
   query: string;
+  /** Which find of the search the reader went to, from 0 on. */
+  place: number | null;
   folded: string[] | null;
   /** How far the tracks are scrolled, in pixels; null: so that the picked bar is seen. */
   scroll: number | null;
@@ -25,6 +27,7 @@ export const EMPTY: Seen = {
   instant: null,
   picked: null,
   query: "",
+  place: null,
   folded: null,
   scroll: null,
   page: {},
@@ -61,6 +64,7 @@ export function readFragment(hash: string): Seen | null {
   const page: Record<string, string> = {};
   for (const [key, value] of given) if (key.startsWith("m.")) page[key.slice(2)] = value.slice(0, LONGEST);
   const picked = numbers(given.get("p"), 3);
+  const found = numbers(given.get("n"), 1)?.[0];
   return {
     ...EMPTY,
     view: interval(given.get("v")),
@@ -68,6 +72,7 @@ export function readFragment(hash: string): Seen | null {
     instant: numbers(given.get("t"), 1)?.[0] ?? null,
     picked: picked as [number, number, number] | null,
     query: (given.get("q") ?? "").slice(0, LONGEST),
+    place: found === undefined ? null : found - 1,
     folded: given.has("c") ? (given.get("c") ?? "").split("~").filter(Boolean) : null,
     scroll: numbers(given.get("y"), 1)?.[0] ?? null,
     page,
@@ -82,6 +87,7 @@ export function writeFragment(seen: Seen): string {
   if (seen.instant !== null) given.set("t", String(Math.round(seen.instant)));
   if (seen.picked) given.set("p", seen.picked.join("~"));
   if (seen.query) given.set("q", seen.query);
+  if (seen.place !== null) given.set("n", String(seen.place + 1));
   if (seen.folded) given.set("c", seen.folded.join("~"));
   if (seen.scroll !== null) given.set("y", String(Math.round(seen.scroll)));
   for (const [key, value] of Object.entries(seen.page)) given.set(`m.${key}`, value);

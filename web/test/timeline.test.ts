@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { EMPTY, readFragment, withinAxis, writeFragment } from "../src/fragment";
 import { calledIn, nearestEdge, ranAt, sums } from "../src/timeline/answers";
+import { countText, placeText } from "../src/timeline/counts";
 import { readTimeline, type Timeline, type TrackDescription } from "../src/timeline/data";
 import { unsureText } from "../src/timeline/details";
 import { find, readQuery, readTime } from "../src/timeline/find";
@@ -9,7 +10,7 @@ import { Lane } from "../src/timeline/lane";
 import { layOut, type Row } from "../src/timeline/layout";
 import { paintRow, pixelEnd, type Scene } from "../src/timeline/paint";
 import type { Palette } from "../src/timeline/palette";
-import { busyness } from "../src/timeline/strips";
+import { busyness, type Log } from "../src/timeline/strips";
 import type { Target } from "../src/timeline/target";
 import { View } from "../src/timeline/view";
 
@@ -340,6 +341,7 @@ describe("the address", () => {
       instant: 7,
       picked: [1, 0, 12] as [number, number, number],
       query: "kind:initcall <&#",
+      place: 1,
       folded: ["g:Boot", "t:3"],
       scroll: 900,
       page: { unit: "time", phase: "a=b&c" },
@@ -367,6 +369,32 @@ describe("the address", () => {
     expect(on("#s=-9~3&v=901~1e300&t=1e300")).toMatchObject({ selection: null, view: null, instant: null });
     expect(on("#s=5&t=-5")).toMatchObject({ selection: null, view: null, instant: null });
     expect(on("#s=900~900&t=900")).toMatchObject({ selection: [900, 900], instant: 900 });
+  });
+});
+
+describe("the count of a search", () => {
+  const log = (found: number[], side?: "A" | "B"): Log => ({
+    time_ns: [1, 2, 3],
+    text: ["a", "b", "c"],
+    found,
+    ...(side ? { side } : {}),
+  });
+
+  it("names each kind that was found", () => {
+    expect(countText({ bars: 1, total: 2e6, logs: [log([])] })).toBe("1 bar, 2.00 ms together");
+    expect(countText({ bars: 0, total: 0, logs: [log([0], "A"), log([1, 2], "B")] })).toBe(
+      "1 console line of A, and 2 console lines of B",
+    );
+  });
+
+  it("numbers a find among all", () => {
+    expect(placeText({ bars: 0, total: 0, logs: [log([0, 1, 2])] }, 1)).toBe("2 of 3 console lines");
+    expect(placeText({ bars: 0, total: 0, logs: [log([0], "A"), log([1], "B")] }, 1)).toBe(
+      "2 of 2 finds: 1 console line of A, and 1 console line of B",
+    );
+    expect(placeText({ bars: 2, total: 3e6, logs: [log([0])] }, 2)).toBe(
+      "3 of 3 finds: 2 bars, 3.00 ms together, and 1 console line",
+    );
   });
 });
 

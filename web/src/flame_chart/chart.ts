@@ -99,7 +99,12 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
   const element = el("div", { class: "flame-chart", id: "flame-chart" });
   const made = new Map<string, { place: HTMLElement; chart: Chart; search: SearchBox }>();
   /** What the address asks for before there is a chart. */
-  const wanted: Record<"find" | "picked" | "scroll", string | null> = { find: null, picked: null, scroll: null };
+  const wanted: Record<"find" | "place" | "picked" | "scroll", string | null> = {
+    find: null,
+    place: null,
+    picked: null,
+    scroll: null,
+  };
   const make = (tree: string) => {
     const data = trees[tree] ?? (trees.calls as PageData);
     const chart = new Chart(
@@ -143,10 +148,11 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
     chart.selection = selection.stretch && [...selection.stretch];
     chart.relayout();
     search.text = wanted.find ?? "";
+    search.place = placeIn(wanted.place);
     pickFrame(chart, wanted.picked);
     scrollFrames(chart, wanted.scroll);
     card.replaceChildren(details(chart, data, sliced));
-    wanted.find = wanted.picked = wanted.scroll = null;
+    wanted.find = wanted.place = wanted.picked = wanted.scroll = null;
     chart.onChange(address.changed);
     chart.pane.addEventListener("scroll", address.changed, { passive: true });
     return { place, chart, search };
@@ -158,6 +164,18 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
       const search = made.get(selection.tree)?.search;
       if (search) search.text = text ?? "";
       else wanted.find = text;
+    },
+  });
+  address.keep("frames.place", {
+    read: () => {
+      const search = made.get(selection.tree)?.search;
+      if (!search) return wanted.place;
+      return search.place === null ? null : String(search.place + 1);
+    },
+    write: (text) => {
+      const search = made.get(selection.tree)?.search;
+      if (search) search.place = placeIn(text);
+      else wanted.place = text;
     },
   });
   address.keep("frames.picked", {
@@ -200,6 +218,11 @@ function pickFrame(chart: Chart, text: string | null): void {
   const i = Number(place);
   chart.picked = row && i < row.lane.size ? { row, i } : null;
   chart.changed();
+}
+
+/** Which find the address has, from 0 on. */
+function placeIn(text: string | null): number | null {
+  return /^\d{1,9}$/.test(text ?? "") ? Number(text) - 1 : null;
 }
 
 /** Scrolls to the pixel that the address has; where it has none, so that the picked frame is seen. */

@@ -33,6 +33,7 @@ export function keepState(chart: Chart, search: SearchBox, name: string): boolea
       instant: chart.instant,
       picked: picked ? [track, picked.row.track.lanes.indexOf(picked.row.lane), picked.i] : null,
       query: search.text,
+      place: search.place,
       folded: folded.join("~") === atFirst ? null : folded,
       // With a picked bar also the beginning: without a place, the bar is brought into view.
       scroll: picked || chart.pane.scrollTop > 0 ? chart.pane.scrollTop : null,
@@ -47,6 +48,7 @@ export function keepState(chart: Chart, search: SearchBox, name: string): boolea
     chart.view.show(...(state.view ?? [chart.view.first, chart.view.last]));
     chart.selection = state.selection;
     search.text = state.query;
+    search.place = state.place;
     chart.instant = state.instant;
     const [track, lane, i] = state.picked ?? [-1, -1, -1];
     const found = chart.timeline.tracks[track]?.lanes[lane];

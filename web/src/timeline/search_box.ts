@@ -1,8 +1,9 @@
 /** The search across all tracks: a box that speaks the filter language, its count, and the way from find to find. */
 import { el } from "../dom";
-import { exact, stamp, time } from "../format";
+import { stamp } from "../format";
 import { consoleLine } from "../text";
 import type { Chart } from "./chart";
+import { type Counts, countText, placeText } from "./counts";
 import { describe } from "./details";
 import { asks, find, findLines, readQuery } from "./find";
 import type { Log } from "./strips";
@@ -15,6 +16,10 @@ interface Line {
   log: Log;
   at: number;
   i: number;
+}
+
+function textOf({ log, at, i }: Line): string {
+  return `${stamp(at)} s: ${consoleLine(log.text[i] ?? "").slice(0, 200)}`;
 }
 
 export class SearchBox {
@@ -93,9 +98,9 @@ export class SearchBox {
     const said: string[] = [];
     if (query.wrong !== null) said.push(`“${query.wrong}” is no term. ${HINT}.`);
     if (chart.finding) {
-      const nothing = chart.finding.found.length + this.#lines.length === 0;
+      const nothing = this.#all === 0;
       if (nothing && query.unknown !== null) said.push(`“${query.unknown}” is no term. ${HINT}.`);
-      said.push(nothing ? "Nothing matches." : `${this.#counted()}.`);
+      said.push(nothing ? "Nothing matches." : `${countText(this.#counts)}.`);
     }
     this.result.textContent = said.join(" ");
     if (chart.onlyFound) chart.relayout();
@@ -106,44 +111,64 @@ export class SearchBox {
   next(by: number): void {
     const chart = this.#chart;
     const found = chart.finding?.found ?? [];
-    const all = found.length + this.#lines.length;
+    const all = this.#all;
     if (all === 0) return;
     if (this.#place < 0) {
       const from = found.findIndex(({ lane, i }) => lane.to(i) > chart.view.from);
       this.#place = by > 0 ? Math.max(0, from) : all - 1;
     } else this.#place = (this.#place + by + all) % all;
     const spot = found[this.#place];
-    const line = this.#lines[this.#place - found.length];
-    let text = "";
+    const line = this.#line;
     if (spot) {
       chart.pick(spot, true);
       if (chart.picked) chart.live.textContent = describe(chart, chart.picked);
-    } else if (line !== undefined) text = this.#show(line);
-    this.result.textContent = `${exact(this.#place + 1)} of ${this.#counted()}.${text}`;
+    } else if (line) this.#show(line);
+    this.#tell();
   }
 
-  #counted(): string {
+  /** Which of the finds the reader went to, from 0 on; null before that. */
+  get place(): number | null {
+    return this.#place < 0 ? null : this.#place;
+  }
+
+  /** Counts from a find on, without going there. What is no find changes nothing. */
+  set place(place: number | null) {
+    if (place === null || !Number.isInteger(place) || place < 0 || place >= this.#all) return;
+    this.#place = place;
+    this.#tell();
+  }
+
+  get #all(): number {
+    return (this.#chart.finding?.found.length ?? 0) + this.#lines.length;
+  }
+
+  /** The console line that the reader is at. */
+  get #line(): Line | undefined {
+    return this.#lines[this.#place - (this.#chart.finding?.found.length ?? 0)];
+  }
+
+  get #counts(): Counts {
     const { found, total } = this.#chart.finding ?? { found: [], total: 0 };
-    const lines = this.#chart.logs.map(({ side, found: own = [] }) => {
-      const text = `${exact(own.length)} console ${own.length === 1 ? "line" : "lines"}`;
-      return own.length > 0 ? `${text}${side ? ` of ${side}` : ""}` : "";
-    });
-    return [found.length > 0 ? `${exact(found.length)} bars, ${time(total)} together` : "", ...lines]
-      .filter(Boolean)
-      .join(", and ");
+    return { bars: found.length, total, logs: this.#chart.logs };
   }
 
-  /** Shows the instant of a console line; the answer is the line. */
-  #show({ log, at, i }: Line): string {
+  /** Says at which find the reader is, and of a console line what it says. */
+  #tell(): void {
+    const line = this.#line;
+    const side = line?.log.side ? `${line.log.side}, ` : "";
+    this.result.textContent = `${placeText(this.#counts, this.#place)}.${line ? ` ${side}${textOf(line)}` : ""}`;
+  }
+
+  /** Shows the instant of a console line. */
+  #show(line: Line): void {
     const chart = this.#chart;
     const { from, to, length } = chart.view;
+    const { at, log } = line;
     chart.picked = null;
     chart.instant = at;
     if (at < from || at > to) chart.view.show(at - length / 2, at + length / 2);
-    const text = `${stamp(at)} s: ${consoleLine(log.text[i] ?? "").slice(0, 200)}`;
-    chart.live.textContent = `Console${log.side ? ` of ${log.side}` : ""}, ${text}`;
+    chart.live.textContent = `Console${log.side ? ` of ${log.side}` : ""}, ${textOf(line)}`;
     chart.changed();
-    return ` ${log.side ? `${log.side}, ` : ""}${text}`;
   }
 
   #filter(): void {
