@@ -11,6 +11,7 @@ import firstlight
 from browser.report_page import Show
 from browser.timeline_page import TimelineOf
 from bundles import HOSTILE
+from firstlight.render.page import boot
 from imported_bundle import make_imported
 
 
@@ -32,7 +33,8 @@ def test_the_timeline_finds_what_the_bundle_has(show: Show, tmp_path: Path) -> N
         report.page.get_by_label("Search the timeline").fill(text)
         said = report.page.locator("#timeline .tl-find [role=status]").inner_text()
         number = spans.filter(expected).height
-        assert said.startswith(f"{number:,} bars" if number else "Nothing matches"), text
+        counted = f"{number:,} {'bar' if number == 1 else 'bars'}, " if number else "Nothing matches"
+        assert said.startswith(counted), text
 
 
 def test_a_term_that_means_nothing_is_named(show: Show, tmp_path: Path) -> None:
@@ -77,6 +79,25 @@ def test_the_search_finds_console_lines_and_goes_to_them(show: Show, tmp_path: P
     # What only bars have finds no line.
     box.fill("is:critical running in system mode")
     assert said.inner_text() == "Nothing matches."
+
+
+def test_a_search_says_that_the_page_has_a_part_of_the_console(
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boot, "LOG_LINES", 4)
+    bundle = make_imported(tmp_path)
+    lines = firstlight.open(bundle).log().height
+    report = show(bundle)
+    said = report.page.locator("#timeline .tl-find [role=status]")
+    part = f"Of the {lines} console lines, this page has the first 2 and the last 2."
+    box = report.page.get_by_label("Search the timeline")
+    box.fill("nothing has this name")
+    assert said.inner_text() == f"Nothing matches. {part}"
+    box.fill("kind:initcalls")
+    assert part not in said.inner_text()
+    report.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert f"{lines - 4} lines are not in this page" in report.page.locator(".tl-paper text").all_text_contents()
+    report.page.evaluate("dispatchEvent(new Event('afterprint'))")
 
 
 def test_tables_have_the_same_language(show: Show, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { EMPTY, readFragment, withinAxis, writeFragment } from "../src/fragment";
 import { calledIn, nearestEdge, ranAt, sums } from "../src/timeline/answers";
+import type { Log } from "../src/timeline/console_log";
+import { leftOutOf, leftOutText } from "../src/timeline/console_log";
 import { countText, placeText } from "../src/timeline/counts";
 import { readTimeline, type Timeline, type TrackDescription } from "../src/timeline/data";
 import { unsureText } from "../src/timeline/details";
@@ -10,7 +12,7 @@ import { Lane } from "../src/timeline/lane";
 import { layOut, type Row } from "../src/timeline/layout";
 import { paintRow, pixelEnd, type Scene } from "../src/timeline/paint";
 import type { Palette } from "../src/timeline/palette";
-import { busyness, type Log } from "../src/timeline/strips";
+import { busyness, paintLeftOut } from "../src/timeline/strips";
 import type { Target } from "../src/timeline/target";
 import { View } from "../src/timeline/view";
 
@@ -395,6 +397,45 @@ describe("the count of a search", () => {
     expect(placeText({ bars: 2, total: 3e6, logs: [log([0])] }, 2)).toBe(
       "3 of 3 finds: 2 bars, 3.00 ms together, and 1 console line",
     );
+  });
+});
+
+describe("a console of which the page has a part", () => {
+  const log: Log = { time_ns: [10, 20, null, null, 80, 90], text: ["a", "b", "c", "d", "e", "f"], lines: 1006 };
+  const texts = (shown: Log, from: number, to: number): string[] => {
+    const drawn: string[] = [];
+    const target = { rect: () => 0, unsure: () => 0, widthOf: (text: string) => text.length };
+    const view = new View(0, 100);
+    view.show(from, to);
+    paintLeftOut(
+      { ...target, text: (_x: number, _y: number, text: string) => drawn.push(text) } as never,
+      view,
+      shown,
+      0,
+      {} as never,
+    );
+    return drawn;
+  };
+
+  it("says which lines it has", () => {
+    expect(leftOutOf(log)).toEqual({ lines: 1000, from: 20, to: 80 });
+    expect(leftOutText([log])).toBe("Of the 1,006 console lines, this page has the first 3 and the last 3.");
+    expect(
+      leftOutText([
+        { ...log, lines: 6 },
+        { ...log, side: "B" },
+      ]),
+    ).toBe("Of the 1,006 console lines of B, this page has the first 3 and the last 3.");
+  });
+
+  it("has nothing to say where it has all", () => {
+    expect(leftOutOf({ ...log, lines: 6 })).toBeNull();
+    expect(leftOutText([{ time_ns: [1], text: ["a"] }])).toBe("");
+  });
+
+  it("draws where the others were", () => {
+    expect(texts(log, 0, 100)).toEqual(["1,000 lines are not in this page"]);
+    expect(texts({ ...log, lines: 6 }, 0, 100)).toEqual([]);
   });
 });
 

@@ -2,13 +2,14 @@
 import { scaleLinear } from "d3-scale";
 import { el } from "../dom";
 import type { Spot } from "./answers";
+import type { Log } from "./console_log";
 import type { Timeline, Track } from "./data";
 import type { Finding, Found } from "./find";
 import { Heads } from "./heads";
 import { foldedAtFirst, type Head, type Layout, layOut, type Row } from "./layout";
 import { type Hits, type Picked, paint, type Scene } from "./paint";
 import { type Colour, colourIn, type Palette, paletteOf } from "./palette";
-import { type Log, type Marks, OVERVIEW, paintOverview, paintRuler, paintWindow, rulerHeight } from "./strips";
+import { type Marks, OVERVIEW, paintOverview, paintRuler, paintWindow, rulerHeight } from "./strips";
 import { CanvasTarget, FONT } from "./target";
 import { View } from "./view";
 

@@ -1,6 +1,6 @@
 /** What a search found, in words. */
 import { exact, time } from "../format";
-import type { Log } from "./strips";
+import type { Log } from "./console_log";
 
 export interface Counts {
   bars: number;

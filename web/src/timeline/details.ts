@@ -6,6 +6,7 @@ import { DataTable } from "../table";
 import { consoleLine, visible } from "../text";
 import { calledIn, kindOf, ranAt, type Spot, type Sum, sums } from "./answers";
 import type { Chart } from "./chart";
+import { leftOutOf, leftOutText } from "./console_log";
 import type { Picked } from "./paint";
 
 const LINES = 8;
@@ -136,7 +137,12 @@ export class Details {
     const found = this.#chart.logs.flatMap((log) =>
       log.time_ns.flatMap((at, i) => (at !== null && at >= from && at <= to ? [{ log, at, i }] : [])),
     );
-    if (found.length === 0) return null;
+    const absent = this.#chart.logs.filter((log) => {
+      const left = leftOutOf(log);
+      return left !== null && left.from < to && left.to > from;
+    });
+    const partial = absent.length > 0 ? el("p", { class: "note" }, leftOutText(absent)) : null;
+    if (found.length === 0) return partial;
     found.sort((a, b) => a.at - b.at);
     const shown = found
       .slice(0, LINES)
@@ -145,7 +151,8 @@ export class Details {
           `${log.side ? `${log.side} ` : ""}${stamp(at)}  ${consoleLine(log.text[i] ?? "").slice(0, 160)}`,
       );
     if (found.length > LINES) shown.push(`… ${exact(found.length - LINES)} more lines`);
-    return el("pre", { class: "tl-lines", tabindex: 0, "aria-label": "Console meanwhile" }, shown.join("\n"));
+    const lines = el("pre", { class: "tl-lines", tabindex: 0, "aria-label": "Console meanwhile" }, shown.join("\n"));
+    return partial ? el("div", {}, lines, partial) : lines;
   }
 
   #selection([from, to]: [number, number]): HTMLElement {

@@ -1,9 +1,9 @@
 /** The filter language of the timeline: that of the tables, with terms such as `kind:initcall`, `dur>1ms`, `at:0.8s`. */
 import { compares, type Operator, readTerms, says, type Term } from "../filter";
+import type { Log } from "./console_log";
 import { searched, type Timeline, type Track } from "./data";
 import type { Lane } from "./lane";
 import type { Hits } from "./paint";
-import type { Log } from "./strips";
 
 export interface Query {
   words: string[];
@@ -130,10 +130,15 @@ function isOf(track: Track, query: Query): boolean {
   return kinds && !without && query.tracks.every((name) => label.includes(name));
 }
 
+/** Whether a query may find console lines: one with words, and without what only bars have. */
+export function asksLines(query: Query): boolean {
+  return query.words.length > 0 && !asks({ ...query, words: [], without: [] });
+}
+
 /** The console lines that have all words of a query, in order; none where a query asks for what only bars have. */
 export function findLines(log: Log, query: Query): number[] {
   const { words, without } = query;
-  if (words.length === 0 || asks({ ...query, words: [], without: [] })) return [];
+  if (!asksLines(query)) return [];
   return log.time_ns.flatMap((at, i) => {
     const text = (log.text[i] ?? "").toLowerCase();
     const found = words.every((word) => text.includes(word)) && !without.some((word) => text.includes(word));

@@ -1,7 +1,8 @@
 /** Two timelines as one: each track of A above that of B, aligned at a mark, with the change of every bar. */
+
+import type { Log } from "./console_log";
 import { isGraph, type Timeline, type Track } from "./data";
 import type { Lane } from "./lane";
-import type { Log } from "./strips";
 
 export interface Side {
   name: string;

@@ -5,11 +5,11 @@ import { el } from "../dom";
 import { exact, time, words } from "../format";
 import { DataTable } from "../table";
 import { visible } from "../text";
+import type { Log } from "./console_log";
 import { readTimeline, type TimelineDescription } from "./data";
 import { bothGaps, type GapTimes } from "./gaps";
 import { bothLogs, type Difference, differences, pairOf, type Side, sharedMarks } from "./pair";
 import { timelineSection } from "./section";
-import type { Log } from "./strips";
 
 export interface SideData {
   name: string;

@@ -3,10 +3,11 @@ import { el } from "../dom";
 import { stamp } from "../format";
 import { consoleLine } from "../text";
 import type { Chart } from "./chart";
+import type { Log } from "./console_log";
+import { leftOutText } from "./console_log";
 import { type Counts, countText, placeText } from "./counts";
 import { describe } from "./details";
-import { asks, find, findLines, readQuery } from "./find";
-import type { Log } from "./strips";
+import { asks, asksLines, find, findLines, readQuery } from "./find";
 
 const HINT =
   "Words, and terms: kind:initcall  track:udev  dur>10ms  dur<1s  name~pci  start>0.5s  is:critical  is:open  -word  at:0.8s";
@@ -36,6 +37,8 @@ export class SearchBox {
   /** The console lines that were found, in order of time; a search goes through them after the bars. */
   #lines: Line[] = [];
   #place = -1;
+  /** Which console lines were not searched, for the page does not have them. */
+  #leftOut = "";
 
   constructor(chart: Chart, label = "Search the timeline") {
     this.#chart = chart;
@@ -94,15 +97,16 @@ export class SearchBox {
     this.#lines = chart.logs
       .flatMap((log) => (log.found ?? []).map((i) => ({ log, at: log.time_ns[i] ?? 0, i })))
       .sort((a, b) => a.at - b.at);
+    this.#leftOut = asksLines(query) ? leftOutText(chart.logs) : "";
     if (query.at !== null) chart.instant = Math.min(chart.view.last, chart.view.first + query.at);
     const said: string[] = [];
     if (query.wrong !== null) said.push(`“${query.wrong}” is no term. ${HINT}.`);
     if (chart.finding) {
       const nothing = this.#all === 0;
       if (nothing && query.unknown !== null) said.push(`“${query.unknown}” is no term. ${HINT}.`);
-      said.push(nothing ? "Nothing matches." : `${countText(this.#counts)}.`);
+      said.push(nothing ? "Nothing matches." : `${countText(this.#counts)}.`, this.#leftOut);
     }
-    this.result.textContent = said.join(" ");
+    this.result.textContent = said.filter(Boolean).join(" ");
     if (chart.onlyFound) chart.relayout();
     chart.changed();
   }
@@ -156,7 +160,8 @@ export class SearchBox {
   #tell(): void {
     const line = this.#line;
     const side = line?.log.side ? `${line.log.side}, ` : "";
-    this.result.textContent = `${placeText(this.#counts, this.#place)}.${line ? ` ${side}${textOf(line)}` : ""}`;
+    const said = [`${placeText(this.#counts, this.#place)}.`, this.#leftOut, line ? `${side}${textOf(line)}` : ""];
+    this.result.textContent = said.filter(Boolean).join(" ");
   }
 
   /** Shows the instant of a console line. */

@@ -4,6 +4,7 @@ import { el, section } from "../dom";
 import { exact, time } from "../format";
 import { kindOf, ranAt, sums } from "./answers";
 import { Chart } from "./chart";
+import type { Log } from "./console_log";
 import { copyTools } from "./copies";
 import type { Timeline } from "./data";
 import { Details, describe, type More } from "./details";
@@ -17,7 +18,7 @@ import { onPaper } from "./paper";
 import { listen } from "./pointer";
 import { SearchBox } from "./search_box";
 import { shownTable } from "./shown";
-import type { Log, Marks } from "./strips";
+import type { Marks } from "./strips";
 
 export interface Options {
   name: string;

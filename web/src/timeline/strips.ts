@@ -1,6 +1,7 @@
 /** What stands above the tracks: the overview of the whole boot, the ruler, and the console. */
-import { time, words } from "../format";
+import { exact, time, words } from "../format";
 import { consoleLine } from "../text";
+import { type Log, leftOutOf } from "./console_log";
 import { counted, isGraph, type Timeline } from "./data";
 import { LOOK } from "./lane";
 import type { Palette } from "./palette";
@@ -17,16 +18,6 @@ export function tickText(ns: number, step: number): string {
   if (step >= 1e6) return `${(ns / 1e9).toFixed(Math.max(0, Math.min(3, Math.ceil(9 - Math.log10(step)))))} s`;
   if (step >= 1e3) return `${(ns / 1e6).toFixed(Math.max(0, Math.min(3, Math.ceil(6 - Math.log10(step)))))} ms`;
   return `${(ns / 1e3).toFixed(3)} µs`;
-}
-
-/** The lines of a console. */
-export interface Log {
-  /** Whose it is, in a page of two boots. */
-  side?: "A" | "B";
-  time_ns: (number | null)[];
-  text: string[];
-  /** Those that a search found. */
-  found?: number[];
 }
 
 export interface Marks {
@@ -57,6 +48,7 @@ export function paintRuler(t: Target, view: View, ticks: number[], marks: Marks,
   });
   logs.forEach((log, i) => {
     paintConsole(t, view, log, TICK_ROW + i * LOG_ROW, p);
+    paintLeftOut(t, view, log, TICK_ROW + i * LOG_ROW, p);
     paintFound(t, view, log, TICK_ROW + i * LOG_ROW, p);
   });
   t.rect(0, 0, view.gutter, height, p.faint);
@@ -84,6 +76,22 @@ function paintConsole(t: Target, view: View, log: Log, top: number, p: Palette):
     const letters = Math.floor((room - 8) / LETTER);
     t.text(x + 4, top + 13, text.length > letters ? `${text.slice(0, letters - 1)}…` : text, p.ink);
   }
+}
+
+/** Hatching over the time whose lines the page does not have, with their number where it fits. */
+export function paintLeftOut(t: Target, view: View, log: Log, top: number, p: Palette): void {
+  const left = leftOutOf(log);
+  if (!left || left.to < view.from || left.from > view.to) return;
+  const x = Math.max(view.gutter, view.x(left.from) + 1);
+  const width = Math.min(view.width, view.x(left.to)) - x;
+  if (width <= 0) return;
+  t.rect(x, top, width, LOG_ROW, p.faint);
+  t.unsure(x, top, width, LOG_ROW);
+  const text = `${exact(left.lines)} lines are not in this page`;
+  const wide = t.widthOf(text);
+  if (wide + 16 > width) return;
+  t.rect(x + 4, top, wide + 8, LOG_ROW, p.faint);
+  t.text(x + 8, top + 13, text, p.ink);
 }
 
 /** Over the console lines: a wider tick for each that a search found. */

@@ -43,7 +43,7 @@ NAME = 300
 #: A page is no larger than this: what its timeline may have is what the rest leaves, but always something.
 PAGE_BYTES = 3_000_000
 #: No more than this is the page without its data.
-FRAME_BYTES = 349_000
+FRAME_BYTES = 350_000
 
 Json = dict[str, Any]
 
