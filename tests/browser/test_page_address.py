@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 from playwright.sync_api import Page
 
 import firstlight
 from browser.report_page import Report, Show, assert_only_text
 from browser.timeline_page import TimelineOf
-from bundles import HOSTILE, make_bundle
+from bundles import HOSTILE, make_bundle, write_table
 from firstlight.render.page.pair import pair_html
+from imported_bundle import make_imported
 from invented_processes import make_processes
 
 #: Longer than a page waits before it writes its address, in milliseconds.
@@ -233,4 +235,27 @@ def test_it_keeps_which_find_the_reader_went_to(show: Show) -> None:
     report.page.evaluate("location.hash = '#q=e&n=99999999'")
     report.page.wait_for_timeout(WRITTEN)
     assert " of " not in counted.inner_text().split(",")[0]
+    report.misdeeds.requests[:] = [report.file.as_uri()]
+
+
+def test_it_keeps_that_all_lanes_are_drawn(show: Show, tmp_path: Path) -> None:
+    bundle = make_imported(tmp_path)
+    spans = firstlight.open(bundle).spans()
+    [unit] = spans.filter(pl.col("kind") == "unit").head(1).to_dicts()
+    first = spans["span"].to_list()[-1] + 1
+    many = [{**unit, "span": first + i, "name": f"{i}.service"} for i in range(90)]
+    write_table(bundle, "spans", pl.concat([spans, pl.DataFrame(many, schema=spans.schema)]))
+    report = show(bundle)
+    lanes = report.page.locator("#units g.lane")
+    few = lanes.count()
+    report.page.locator("#units").get_by_role("button", name="Draw all").click()
+    report.page.locator("#units .waterfall").evaluate("e => { e.scrollTop = 400 }")
+    report.page.wait_for_timeout(WRITTEN)
+    assert "m.all.units-over-time=" in report.page.url
+    names = "all => all.map(e => e.dataset.name)"
+    check_link(report, lambda: lanes.evaluate_all(names))
+    report.page.evaluate("location.hash = '#m.all.units-over-time=99999'")
+    report.page.wait_for_timeout(WRITTEN)
+    assert lanes.count() == few
+    assert report.page.locator("#units").get_by_role("button", name="Draw all").count() == 1
     report.misdeeds.requests[:] = [report.file.as_uri()]

@@ -2,6 +2,7 @@
 import { axisTop } from "d3-axis";
 import { scaleLinear } from "d3-scale";
 import { select } from "d3-selection";
+import { address } from "./address";
 import { el, onWidth, svg } from "./dom";
 import { time } from "./format";
 import { swatch } from "./palette";
@@ -94,6 +95,8 @@ export function waterfall(
   const longest = chosenLanes(lanes, MOST, span.to);
   if (longest.length === 0) return null;
   let all = false;
+  /** The lane to scroll to as soon as the chart has a size. */
+  let wanted: number | null = null;
   const place = el("div", { class: "waterfall" });
   // Of all lanes the chart draws those in view: it stays at the top while the space below it scrolls.
   const draw = (): void => {
@@ -105,23 +108,40 @@ export function waterfall(
     const space = el("div", {});
     space.style.height = `${rest}px`;
     place.replaceChildren(chart, space);
+    if (wanted === null || place.clientWidth === 0) return;
+    place.scrollTop = wanted * LANE;
+    wanted = null;
   };
-  place.addEventListener("scroll", () => all && draw());
+  place.addEventListener("scroll", () => {
+    if (!all) return;
+    draw();
+    address.changed();
+  });
   onWidth(place, draw);
   const signs = legend.map(([fill, text]) => el("span", { class: "sign-of" }, swatch(fill), text));
   const count = lanes.length.toLocaleString("en");
   const text = (): string => (all ? `Draw the ${longest.length} longest` : `Draw all ${count}`);
   const button = el("button", { type: "button" }, text());
-  button.addEventListener("click", () => {
-    all = !all;
+  const show = (every: boolean, first: number): void => {
+    all = every;
+    wanted = first;
     place.classList.toggle("all", all);
-    place.scrollTop = 0;
     button.textContent = text();
     draw();
+  };
+  button.addEventListener("click", () => {
+    show(!all, 0);
+    address.changed();
   });
-  const note =
-    lanes.length > longest.length
-      ? el("span", {}, `The ${longest.length} longest of ${count} are drawn. `, button)
-      : null;
-  return el("div", {}, place, el("p", { class: "legend-line" }, ...signs, note));
+  const drawn = el("div", {}, place, el("p", { class: "legend-line" }, ...signs));
+  if (lanes.length === longest.length) return drawn;
+  drawn.lastElementChild?.append(el("span", {}, `The ${longest.length} longest of ${count} are drawn. `, button));
+  address.keep(`all.${label.toLowerCase().replaceAll(" ", "-")}`, {
+    read: () => (all ? String(wanted ?? Math.floor(place.scrollTop / LANE)) : null),
+    write: (asked) => {
+      const first = /^\d{1,9}$/.test(asked ?? "") ? Number(asked) : Number.POSITIVE_INFINITY;
+      show(first < lanes.length, first < lanes.length ? first : 0);
+    },
+  });
+  return drawn;
 }
