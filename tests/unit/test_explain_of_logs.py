@@ -63,6 +63,89 @@ COSTS: dict[str, tuple[str, str, str, int]] = {
         "CAL-08", "", "[ 1.0] xor: measuring software checksum speed\n[ 1.04]    prefetch64-sse  : 9000 MB/sec\n"
         "[ 1.8] xor: using function: prefetch64-sse (9000 MB/sec)\n", 800,
     ),
+    "root types": (
+        "STO-02", "", "[ 1.0] EXT4-fs (vda): couldn't mount as ext3 due to feature incompatibilities\n"
+        "[ 1.02] EXT4-fs (vda): "
+        "couldn't mount as ext2 due to feature incompatibilities\n[ 1.04] EXT4-fs (vda): mounted filesystem\n", 40,
+    ),
+    "clock chip": ("CAL-05", "", "[ 2.0] rtc_cmos: Reading current time from RTC took around 950 ms\n", 950),
+    "clock chip, longer than the log": ("CAL-05", "", "[ 0.5] Reading current time from RTC took around 950 ms\n", 500),
+    "descriptors of memory": ("MM-01", "", "[ 2.0] node 0 deferred pages initialised in 640ms\n", 640),
+    "descriptors of two nodes": (
+        "MM-01", "", "[ 2.0] node 1 deferred pages initialised in 600ms\n"
+        "[ 2.1] node 0 deferred pages initialised in 640ms\n", 700,
+    ),
+    "rule of udev": (
+        "UDV-03", "", "[ 1.0] systemd-udevd[200]: sda: Worker [210] processing SEQNUM=2000 is taking a long time\n"
+        "[ 61.0] systemd-udevd[200]: sda: Worker [210] processing SEQNUM=2000 killed\n", 60_000,
+    ),
+    "server": ("NET-05", "", "[ 1.0] nfs: server 10.0.0.5 not responding, still trying\n"
+        "[ 31.0] nfs: server 10.0.0.5 OK\n", 30_000),
+    "front-ends": (
+        "INI-17", "", "[ 1.0] xenbus_probe_frontend: Waiting for devices to initialise: "
+        "25s...20s...15s...10s...5s...0s...\n"
+        "[ 3.0] a line\n[ 31.0] xenbus_probe_frontend: Timeout connecting to device: device/vbd/51712\n", 30_000,
+    ),
+    "USB": (
+        "INI-11", "", "[ 1.0] usb 1-1: new high-speed USB device number 2 using xhci_hcd\n"
+        "[ 6.4] usb 1-1: device descriptor "
+        "read/64, error -110\n[ 11.8] usb 1-1: device descriptor read/64, error -110\n[ 11.83] next\n", 10_830,
+    ),
+    "deferred probes": (
+        "INI-14", "", "[ 1.0] platform 32f10108.usb: deferred probe pending: dwc3: failed to initialize core\n"
+        "[ 10.8] foo 1: deferred probe timeout, ignoring dependency\n", 9800,
+    ),
+    "hibernation": (
+        "HIB-01", "", "[ 1.0] PM: Loading and decompressing image data (400000 pages)...\n"
+        "[ 3.0] PM: Image loading progress: 50%\n"
+        "[ 5.4] PM: Image loading done\n[ 5.4] PM: Image read 1600000 kbytes in 4.40 seconds (363.63 MB/s)\n", 4400,
+    ),
+    "memory test": (
+        "MM-08", "memtest=2", "[ 1.0] early_memtest: # of tests: 2\n"
+        "[ 1.1]   0x0000000000100000 - 0x0000000001000000 pattern "
+        "4c494e5558726c7a\n[ 1.5]   0x0000000002000000 - 0x0000000007ffffff pattern 0\n[ 1.9] next\n", 900,
+    ),
+    "bad blocks": (
+        "EMB-05", "", "[ 1.0] Scanning device for bad blocks\n[ 1.8] Bad eraseblock 120 at 0x000000f00000\n"
+        "[ 1.85] next\n", 850,
+    ),
+    "trace events": (
+        "DBG-02", "", "[ 1.0] Running tests on trace events:\n[ 1.1] Testing event initcall_finish: OK\n"
+        "[ 1.2] Testing event initcall_start: OK\n[ 1.3] Running tests on all trace events:\n"
+        "[ 1.6] Testing all events: OK\n", 600,
+    ),
+    "locks": (
+        "DBG-02", "", "[ 1.0] | Locking API testsuite:\n[ 1.2] a line\n[ 1.5] Good, all 261 testcases passed! |\n", 500,
+    ),
+    "KUnit": (
+        "DBG-02", "", "[ 1.0] KTAP version 1\n[ 1.0] 1..1\n[ 1.1]     # Subtest: list\n[ 1.2]     ok 1 list_init\n"
+        "[ 1.4] ok 1 list\n[ 1.4] next\n", 100,
+    ),
+    "firmware file": (
+        "INI-15", "", "[ 1.0] r8169 0000:01:00.0: Direct firmware load for a.fw failed with error -2\n"
+        "[ 1.1] r8169 0000:01:00.0: Falling back to sysfs fallback for: a.fw\n[ 61.5] next\n", 60_400,
+    ),
+    "eMMC": (
+        "STO-12", "", "[ 1.0] mmc0: SDHCI controller on 30b60000.mmc [30b60000.mmc] using ADMA\n"
+        "[ 1.41] mmc0: new HS400 Enhanced strobe MMC card at address 0001\n"
+        "[ 1.411] mmcblk0: mmc0:0001 DG4032 29.1 GiB\n", 410,
+    ),
+    "ports without a controller": (
+        "INI-08", "", "[ 1.0] i8042: PNP: No PS/2 controller found.\n[ 1.3] i8042: No controller found\n", 300,
+    ),
+    "processors": ("SMP-01", "", "[ 1.0] smp: Bringing up secondary CPUs ...\n"
+        "[ 1.31] smp: Brought up 1 node, 64 CPUs\n", 310),
+    "TPM": (
+        "INI-10", "", "[ 1.0] tpm tpm0: A TPM error (2314) occurred attempting the self test\n[ 1.4] next\n", 400,
+    ),
+    "terminal": (
+        "SYS-06", "", "[ 2.0] systemd[1]: Expecting device dev-ttyS7.device - /dev/ttyS7...\n"
+        "[ 92.0] systemd[1]: Timed out waiting for device dev-ttyS7.device - /dev/ttyS7.\n", 90_000,
+    ),
+    "an initramfs unpacked at once": (
+        "IRD-03a", "initramfs_async=0", "[ 1.0] Trying to unpack rootfs image as initramfs...\n"
+        "[ 1.4] Freeing initrd memory: 9K\n", 400,
+    ),
 }  # fmt: skip
 
 UNPRICED: dict[str, tuple[str, str, str]] = {
@@ -71,6 +154,7 @@ UNPRICED: dict[str, tuple[str, str, str]] = {
     "ext4": ("STO-07", "", "[ 1.0] EXT4-fs (sda1): recovery complete\n"),
     "device": ("STO-10", "", "[ 2.0] systemd[1]: Timed out waiting for device /dev/sdx.\n"),
     "job": ("STO-10", "", "[ 2.0] systemd[1]: dev-sdx.device: Job dev-sdx.device/start timed out.\n"),
+    "memory test without a clock": ("MM-08", "memtest=2", "[ 0.0] early_memtest: # of tests: 2\n[ 0.000004] next\n"),
     "keyboard controller": ("INI-08", "", "[ 1.0] i8042: No controller found\n"),
 }
 

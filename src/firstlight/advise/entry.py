@@ -64,10 +64,11 @@ class Layer(StrEnum):
 
 #: The kinds of evidence, in the order of how exactly they locate time; an item has exactly one of them.
 KINDS = (
-    "functions", "initcall", "process", "call", "unit", "gap", "log", "devices", "fact", "kconfig", "word", "package",
+    "functions", "initcall", "process", "call", "unit", "stage", "gap", "log", "devices", "fact", "kconfig", "word",
+    "package",
 )  # fmt: skip
 #: The kinds that locate time. The others show that there is a cause, and not what it costs.
-TIMED = frozenset({"functions", "initcall", "process", "call", "unit", "gap"})
+TIMED = frozenset({"functions", "initcall", "process", "call", "unit", "stage", "gap"})
 #: The modifiers that go with each kind.
 _MODIFIERS = {
     "functions": {"under", "outside", "alone", "beyond", "part", "least", "share", "count"},
@@ -75,8 +76,9 @@ _MODIFIERS = {
     "process": {"under", "least", "share", "count", "only"},
     "call": {"by", "path", "then", "loop", "least", "share", "count"},
     "unit": {"least", "share", "count", "state", "single"},
+    "stage": {"least", "share"},
     "gap": {"until", "least", "share"},
-    "log": {"count", "after"},
+    "log": {"count", "after", "takes"},
     "devices": {"count"},
     "fact": {"value", "above", "below"},
     "kconfig": {"value"},
@@ -99,6 +101,7 @@ class Evidence(FrozenModel):
     process: Regex | None = Field(default=None, description="a process: its name, its executable or its arguments")
     call: Regex | None = Field(default=None, description="the name of a system call")
     unit: Regex | None = Field(default=None, description="the name of a unit")
+    stage: Regex | None = Field(default=None, description="a stage of the boot that systemd reports")
     gap: Regex | None = Field(default=None, description="the line of the log before a silence")
     log: Regex | None = Field(default=None, description="a line of the log")
     devices: Regex | None = Field(default=None, description="devices by `bus/name`, subsystem or path of their uevents")
@@ -117,6 +120,9 @@ class Evidence(FrozenModel):
         default=None, description="only the part that devices of the first pattern have among those of the second"
     )
     until: Regex | None = Field(default=None, description="the line of the log after the silence")
+    takes: Regex | None = Field(
+        default=None, description="the time that the line states: its first group is a number with its unit"
+    )
     by: Regex | None = Field(default=None, description="the process that makes the system call")
     path: Regex | None = Field(default=None, description="the path that the system call is about")
     then: Regex | None = Field(

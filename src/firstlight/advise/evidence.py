@@ -11,12 +11,11 @@ import polars as pl
 
 from firstlight.advise.contexts import Stretch, merged, without
 from firstlight.advise.entry import Evidence, Only
-from firstlight.advise.observed import LogLine, Observed, Row
+from firstlight.advise.evidence_of_log import line, silence
+from firstlight.advise.evidence_text import names_text, shown, takes
+from firstlight.advise.observed import Observed, Row
 from firstlight.advise.price import NOTHING, Held, Portion, Turn, price
-from firstlight.escape import printable
-from firstlight.quantities import counted, share_text, time_text
-
-_SHOWN = 160
+from firstlight.quantities import counted, time_text
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def _functions(observed: Observed, item: Evidence) -> Found:
         part, why = found
         held = Held(portions=(Portion(stretches, part),))
     below = f" below `{item.under}`" if item.under else ""
-    return f"{_names(ran)}{below}: {_takes(observed, price(observed, held).ns)}, {counted(calls, 'call')}{why}", held
+    return f"{names_text(ran)}{below}: {takes(observed, price(observed, held).ns)}, {counted(calls, 'call')}{why}", held
 
 
 def _beyond(observed: Observed) -> tuple[float, str] | None:
@@ -106,11 +105,11 @@ def _initcall(observed: Observed, item: Evidence) -> Found:
         stretches, _ = observed.contexts.below(names, "do_one_initcall")
         if stretches:
             held = Held(contexts=stretches, waits=_waits_within(observed, rows))
-            return f"initcall {_names(names)}: {_takes(observed, price(observed, held).ns)}", held
+            return f"initcall {names_text(names)}: {takes(observed, price(observed, held).ns)}", held
     spans = {row["span"] for row in rows}
     parts = _parts(observed, lambda part: part.span in spans)
     took = sum(row["duration_ns"] or 0 for row in rows)
-    return f"initcall {_names(names)}: {time_text(took)}", Held(parts=parts)
+    return f"initcall {names_text(names)}: {time_text(took)}", Held(parts=parts)
 
 
 def _waits_within(observed: Observed, rows: Sequence[dict[str, Any]]) -> tuple[Stretch, ...]:
@@ -161,7 +160,7 @@ def _process(observed: Observed, item: Evidence) -> Found:
     ns = price(observed, held).ns
     shown = sorted({by_number[number]["image"] or by_number[number]["name"] for number in found})
     number = f"{len(found):,} processes, " if len(found) > 1 else "process "
-    return f"{number}{_names(shown)}: {_takes(observed, ns)}", held
+    return f"{number}{names_text(shown)}: {takes(observed, ns)}", held
 
 
 def _is_child(parent: dict[str, Any] | None, pattern: re.Pattern[str]) -> bool:
@@ -193,8 +192,8 @@ def _call(observed: Observed, item: Evidence) -> Found:
             ]
     held = Held(waits=merged(waits))
     ns = price(observed, held).ns
-    took = f", the path sleeps {_takes(observed, ns)} in them" if ns else ""
-    return f"{counted(frame.height, 'call')} of {_names(sorted(names))} by {_names(sorted(images))}{took}", held
+    took = f", the path sleeps {takes(observed, ns)} in them" if ns else ""
+    return f"{counted(frame.height, 'call')} of {names_text(sorted(names))} by {names_text(sorted(images))}{took}", held
 
 
 def _turns(observed: Observed, item: Evidence, calls: pl.DataFrame) -> Found:
@@ -207,8 +206,8 @@ def _turns(observed: Observed, item: Evidence, calls: pl.DataFrame) -> Found:
         return None
     held = Held(turns=tuple(Turn(thread, merged(intervals[thread])) for thread in sorted(intervals)))
     images = calls.filter(pl.col("thread").is_in(list(intervals)))["image"].fill_null("?").unique().sort().to_list()
-    what = f"`{_shown(item.call or '')}` and then `{_shown(item.then)}`" if item.then else f"turns with `{item.call}`"
-    return f"{count:,} times {what} by {_names(images)}: {_takes(observed, price(observed, held).ns)}", held
+    what = f"`{shown(item.call or '')}` and then `{shown(item.then)}`" if item.then else f"turns with `{item.call}`"
+    return f"{count:,} times {what} by {names_text(images)}: {takes(observed, price(observed, held).ns)}", held
 
 
 def _followed(calls: pl.DataFrame, wanted: set[int], then: str) -> dict[int, list[Stretch]]:
@@ -275,51 +274,17 @@ def _units(observed: Observed, item: Evidence, names_like: str) -> Found:
         held = Held(parts=_parts(observed, lambda part: part.span in spans or part.service in names))
     ns = price(observed, held).ns
     failed = " failed" if item.state == "failed" else ""
-    return f"unit {_names(sorted(names))}{failed}: {_takes(observed, ns)}", held
+    return f"unit {names_text(sorted(names))}{failed}: {takes(observed, ns)}", held
 
 
-def _gap(observed: Observed, item: Evidence) -> Found:
-    before = re.compile(item.gap or "")
-    until = re.compile(item.until) if item.until else None
-    parts: list[Stretch] = []
-    texts = []
-    for line in observed.log:
-        if line.time_ns is None or not before.search(line.text):
-            continue
-        after = (
-            LogLine(observed.next_line(line.time_ns), "") if until is None else _first(observed, until, line.time_ns)
-        )
-        if after is not None and after.time_ns is not None:
-            parts.append((line.time_ns, after.time_ns))
-            texts.append((line.text, after.text))
+def _stage(observed: Observed, item: Evidence) -> Found:
+    pattern = re.compile(item.stage or "")
+    parts = _parts(observed, lambda part: part.kind == "stage" and pattern.search(part.name) is not None)
     if not parts:
         return None
-    goal = observed.goal_ns
-    parts = [(low, high if goal is None else min(high, goal)) for low, high in parts]
-    held = Held(parts=merged(parts))
-    ns = price(observed, held).ns
-    begin, end = map(_shown, texts[0])
-    if until is None:
-        return f"after “{begin}” nothing is logged for {_takes(observed, ns)}", held
-    return f"from “{begin}” to “{end}” it takes {_takes(observed, ns)}", held
-
-
-def _first(observed: Observed, pattern: re.Pattern[str], after: int) -> LogLine | None:
-    """The first line of a pattern after an instant."""
-    lines = (line for line in observed.log if line.time_ns is not None and line.time_ns > after
-             and pattern.search(line.text))  # fmt: skip
-    return next(lines, None)
-
-
-def _log(observed: Observed, item: Evidence) -> Found:
-    pattern = re.compile(item.log or "")
-    lines = [line for line in observed.log if pattern.search(line.text)]
-    if item.after is not None:
-        lines = [line for line in lines if line.time_ns is not None and line.time_ns >= item.after]
-    if len(lines) < (item.count or 1):
-        return None
-    more = f" and {len(lines) - 1:,} more lines" if len(lines) > 1 else ""
-    return f"the log has “{_shown(lines[0].text)}”{more}", NOTHING
+    held = Held(parts=parts)
+    names = [part.name for part in observed.rows if part.kind == "stage" and pattern.search(part.name)]
+    return f"systemd's stage {names_text(names)}: {takes(observed, price(observed, held).ns)}", held
 
 
 def _devices(observed: Observed, item: Evidence) -> Found:
@@ -327,14 +292,14 @@ def _devices(observed: Observed, item: Evidence) -> Found:
     found = [name for name in observed.devices if pattern.search(name)]
     if len(found) < (item.count or 1):
         return None
-    return f"{counted(len(found), 'device')} such as `{_shown(found[0])}`", NOTHING
+    return f"{counted(len(found), 'device')} such as `{shown(found[0])}`", NOTHING
 
 
 def _fact(observed: Observed, item: Evidence) -> Found:
     pattern, value = re.compile(item.fact or ""), re.compile(item.value or "")
     for name, text in observed.facts.items():
         if pattern.search(name) and value.search(text) and _within(text, item):
-            return f"`{_shown(name)}` is `{_shown(text)}`", NOTHING
+            return f"`{shown(name)}` is `{shown(text)}`", NOTHING
     return None
 
 
@@ -345,7 +310,7 @@ def _kconfig(observed: Observed, item: Evidence) -> Found:
     now = observed.kconfig.get(name, "n")
     if not re.search(item.value or "^[ym]", now.strip('"')):
         return None
-    return f"the kernel has `{name}={_shown(now)}`", NOTHING
+    return f"the kernel has `{name}={shown(now)}`", NOTHING
 
 
 def _word(observed: Observed, item: Evidence) -> Found:
@@ -355,16 +320,16 @@ def _word(observed: Observed, item: Evidence) -> Found:
         if match is None:
             continue
         if item.above is None and item.below is None:
-            return f"the command line has `{_shown(word)}`", NOTHING
+            return f"the command line has `{shown(word)}`", NOTHING
         if match.groups() and match[1] is not None and _within(match[1], item):
-            return f"the command line has `{_shown(word)}`", NOTHING
+            return f"the command line has `{shown(word)}`", NOTHING
     return None
 
 
 def _package(observed: Observed, item: Evidence) -> Found:
     pattern = re.compile(item.package or "")
     found = next((name for name in observed.packages if pattern.search(name)), None)
-    return None if found is None else (f"`{_shown(found)}` is there", NOTHING)
+    return None if found is None else (f"`{shown(found)}` is there", NOTHING)
 
 
 def _within(text: str, item: Evidence) -> bool:
@@ -396,28 +361,15 @@ def _parts(observed: Observed, wanted: Callable[[Row], bool]) -> tuple[Stretch, 
     return merged((part.start_ns, part.end_ns) for part in observed.rows if wanted(part))
 
 
-def _takes(observed: Observed, ns: int) -> str:
-    return f"{time_text(ns)} ({share_text(ns, observed.whole_ns)})" if observed.whole_ns else time_text(ns)
-
-
-def _names(names: Sequence[str]) -> str:
-    unique = list(dict.fromkeys(names))
-    more = f" and {len(unique) - 3} more" if len(unique) > 3 else ""
-    return ", ".join(f"`{_shown(name)}`" for name in unique[:3]) + more
-
-
-def _shown(text: str) -> str:
-    return printable(text, _SHOWN)
-
-
 _LOOKS: dict[str, Callable[[Observed, Evidence], Found]] = {
     "functions": _functions,
     "initcall": _initcall,
     "process": _process,
     "call": _call,
     "unit": _unit,
-    "gap": _gap,
-    "log": _log,
+    "stage": _stage,
+    "gap": silence,
+    "log": line,
     "devices": _devices,
     "fact": _fact,
     "kconfig": _kconfig,

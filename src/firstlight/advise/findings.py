@@ -174,11 +174,12 @@ def find(observed: Observed, entry: Entry, but: Sequence[Stretch] = ()) -> Findi
 
 
 def _certainty(found: Sequence[Seen], held: Held, cost: Cost) -> Certainty:
-    """How certain a cost is. A silence of the log counts only where contexts do not locate the time."""
+    """How certain a cost is. Silences and stated times of a log count only where contexts do not locate the time."""
     kinds = {seen.item.kind for seen in found}
-    if kinds.isdisjoint(TIMED):
+    stated = any(seen.item.takes and not seen.held.is_nothing for seen in found)
+    if kinds.isdisjoint(TIMED) and not stated:
         return Certainty.UNKNOWN
-    silence = "gap" in kinds and not held.contexts and not held.portions
+    silence = ("gap" in kinds or stated) and not held.contexts and not held.portions
     return Certainty.MEASURED if cost.is_exact and not silence else Certainty.ESTIMATED
 
 
