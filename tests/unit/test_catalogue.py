@@ -92,6 +92,10 @@ WRONG = {
     "a fact that words cannot hold": (
         ENTRY.replace("my.off", "lpj={kernel.nope}"), "`words` cannot hold the fact `{kernel.nope}`", None,
     ),
+    "a stated time without a group": (
+        ENTRY.replace('functions = ["my_init"], least = "2 ms"', "log = 'took', takes = 'took'"),
+        "`takes` needs a group", None,
+    ),
     "a duration without unit": (ENTRY.replace('"2 ms"', '"2"'), "write a duration with its unit", None),
     "no evidence": (
         ENTRY.replace('any = [{ functions = ["my_init"], least = "2 ms" }]', ""),

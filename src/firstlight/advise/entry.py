@@ -157,6 +157,8 @@ class Evidence(FrozenModel):
         for name in sorted(self.model_fields_set - {kind}):
             if name not in _MODIFIERS[kind] and getattr(self, name) not in (None, (), False):
                 raise ValueError(f"`{name}` does not go with `{kind}`")
+        if self.takes is not None and re.compile(self.takes).groups < 1:
+            raise ValueError("`takes` needs a group that matches a number with its unit, such as `took (\\d+ ms)`")
         return self
 
 

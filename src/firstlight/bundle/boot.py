@@ -36,7 +36,7 @@ class Boot:
 
     >>> import firstlight
     >>> boot = firstlight.open(bundle)
-    >>> boot.manifest.mode, boot.phases()["phase"][0]
+    >>> boot.manifest.mode.value, boot.phases()["phase"][0]
     ('exact', 'firmware')
     """
 

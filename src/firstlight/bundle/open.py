@@ -43,7 +43,7 @@ def read_manifest(bundle: Path) -> Manifest:
 
     :raises BundleError: when there is nothing, something that is no bundle, one of a newer schema, or a damaged one.
 
-    >>> read_manifest(bundle).mode
+    >>> read_manifest(bundle).mode.value
     'exact'
     """
     where = str(bundle)

@@ -65,7 +65,7 @@ def _summary(entry: Entry, boot: Boot) -> Summary:
     manifest = boot.manifest
     return Summary(
         entry,
-        mode=manifest.mode,
+        mode=manifest.mode.value,
         status=manifest.state,
         # The manifest of a recording names its kernel, and no table has to be read.
         kernel=str(manifest.versions.get("kernel") or kernel_text(boot) or "").rpartition("/")[2],

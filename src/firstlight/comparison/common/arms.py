@@ -65,7 +65,7 @@ def read_arms(paths: Sequence[Path], *, least: int = 2) -> list[BootSet]:
     :raises UnhealthyBootError: when no boot of an arm came up.
     :raises CompareError: when the boots of an arm are not of one mode and one clock.
 
-    >>> [(arm.mode, len(arm.boots), arm.is_exact) for arm in read_arms([bundle], least=1)]
+    >>> [(arm.mode.value, len(arm.boots), arm.is_exact) for arm in read_arms([bundle], least=1)]
     [('exact', 1, True)]
     """
     if len(paths) < least:
