@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Dialog, Page
+from playwright.sync_api import Dialog, Locator, Page
 
 from firstlight.render.page.html import packed, unpacked
 from firstlight.render.page.parts import DATA, LATER, parts
@@ -57,6 +57,14 @@ class Report:
             "(all, name) => all.filter(e => e.getAttribute('name') === name).map(e => e.getAttribute('width'))", name
         )
         return float(found[0]) if found else 0.0
+
+    def show_sandwich(self, function: str) -> Locator:
+        """Show the callers and callees of a function; the two drawings."""
+        self.page.get_by_label("Order of the frames").select_option("sandwich")
+        box = self.page.get_by_label("Function of the sandwich")
+        box.fill(function)
+        box.press("Enter")
+        return self.page.locator("#flame .sandwich .flame")
 
     def least_contrast(self, *parts: str) -> float:
         """The least contrast of some elements with the ground of their section, by the formula of WCAG 2.2."""

@@ -90,11 +90,8 @@ def test_it_keeps_search_and_zoom_of_the_flame_graph(show: Show) -> None:
 
 def test_it_keeps_the_function_of_the_sandwich_and_its_zoom(show: Show) -> None:
     report = show()
-    report.page.get_by_label("Order of the frames").select_option("sandwich")
+    sides = report.show_sandwich("mpi_powm")
     box = report.page.get_by_label("Function of the sandwich")
-    box.fill("mpi_powm")
-    box.press("Enter")
-    sides = report.page.locator("#flame .sandwich .flame")
     sides.first.locator("g.frame[name='dh_compute_value']").click()
     report.page.wait_for_timeout(WRITTEN)
 

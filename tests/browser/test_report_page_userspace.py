@@ -114,11 +114,7 @@ def test_kernel_functions_stand_below_the_system_calls_of_a_process(show: Show, 
     makers = boot.table("system_calls").filter(pl.col("name") == "read").select("thread", "user_function").n_unique()
     assert f"{makers} frames match" in report.section("flame")
     assert "where one caller alone made such calls" in report.section("flame")
-    report.page.get_by_label("Order of the frames").select_option("sandwich")
-    box = report.page.get_by_label("Function of the sandwich")
-    box.fill("do_read")
-    box.press("Enter")
-    callers = report.page.locator("#flame .sandwich .flame").first.locator("g.frame")
+    callers = report.show_sandwich("do_read").first.locator("g.frame")
     names = callers.evaluate_all("all => all.map(e => e.getAttribute('name'))")
     assert names[:3] == ["do_read", "__x64_sys_read", "read"]
     assert {"udevadm settle", "svc"} <= set(names)

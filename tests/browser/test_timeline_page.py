@@ -455,11 +455,7 @@ def test_what_explain_found_stands_on_top_with_its_place(show: Show) -> None:
 
 def test_the_sandwich_shows_callers_and_callees_and_the_address_keeps_it(show: Show) -> None:
     report = show()
-    report.page.get_by_label("Order of the frames").select_option("sandwich")
-    box = report.page.get_by_label("Function of the sandwich")
-    box.fill("mpi_powm")
-    box.press("Enter")
-    sides = report.page.locator("#flame .sandwich .flame")
+    sides = report.show_sandwich("mpi_powm")
     names = [
         side.locator("g.frame").evaluate_all("all => all.map(e => e.getAttribute('name'))") for side in sides.all()
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from firstlight.advise.entry import Entry, Evidence
@@ -64,7 +64,8 @@ def coverage(observed: Observed, known: Catalogue) -> Coverage:
     >>> [lack.what for lack in found.lacks]
     ['kernel configuration', 'processes', 'system calls']
     """
-    kinds = {entry.id: kinds for entry in known.entries if (kinds := _blocked_by(observed, entry))}
+    absent = _absent(observed)
+    kinds = {entry.id: kinds for entry in known.entries if (kinds := _blocked_by(observed, entry, absent))}
     needed = frozenset().union(*kinds.values())
     lacks = {kind: _lack(observed.boot, kind) for kind in _LACKS if kind in needed}
     blocked = {id: tuple(lacks[kind] for kind in lacks if kind in those) for id, those in kinds.items()}
@@ -83,21 +84,26 @@ def _lack(boot: Boot, kind: str) -> Lack:
     return Lack(lack.what, boot.why_no_profile()[1])
 
 
-def _blocked_by(observed: Observed, entry: Entry) -> set[str]:
+def _blocked_by(observed: Observed, entry: Entry, absent: Collection[str]) -> set[str]:
     """The kinds of evidence without which an entry cannot be seen; none if it can."""
-    lacks = {item.kind for item in entry.all if not _has(observed, item)}
-    if entry.any and not any(_has(observed, item) for item in entry.any):
+    lacks = {item.kind for item in entry.all if not _has(observed, item, absent)}
+    if entry.any and not any(_has(observed, item, absent) for item in entry.any):
         lacks |= {item.kind for item in entry.any}
     return lacks
 
 
-def _has(observed: Observed, item: Evidence) -> bool:
-    """Whether a boot has evidence of a kind at all. What a recording lacks besides, the system did not have."""
-    if observed.boot.manifest.mode != RecordMode.IMPORTED and item.kind not in _NOT_IN_EACH_RECORDING:
-        return True
-    if item.kind == "fact":
+def _has(observed: Observed, item: Evidence, absent: Collection[str]) -> bool:
+    """Whether a boot has evidence of a kind at all."""
+    if item.kind == "fact" and observed.boot.manifest.mode == RecordMode.IMPORTED:
         return any(re.search(item.fact or "", name) for name in observed.facts)
-    return _PRESENT[item.kind](observed)
+    return item.kind not in absent
+
+
+def _absent(observed: Observed) -> frozenset[str]:
+    """The kinds of which a boot has no evidence. A kind that every recording has is never absent from a recording."""
+    imported = observed.boot.manifest.mode == RecordMode.IMPORTED
+    kinds = _PRESENT if imported else _NOT_IN_EACH_RECORDING
+    return frozenset(kind for kind in kinds if not _PRESENT[kind](observed))
 
 
 _NOT_IN_EACH_RECORDING = ("functions", "initcall", "process", "call", "kconfig")

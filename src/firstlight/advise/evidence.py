@@ -11,7 +11,7 @@ import polars as pl
 
 from firstlight.advise.contexts import Stretch, merged, without
 from firstlight.advise.entry import Evidence, Only
-from firstlight.advise.evidence_of_log import line, silence
+from firstlight.advise.evidence_of_log import silence, stated_line
 from firstlight.advise.evidence_text import names_text, shown, takes
 from firstlight.advise.observed import Observed, Row
 from firstlight.advise.price import NOTHING, Held, Portion, Turn, price
@@ -369,7 +369,7 @@ _LOOKS: dict[str, Callable[[Observed, Evidence], Found]] = {
     "unit": _unit,
     "stage": _stage,
     "gap": silence,
-    "log": line,
+    "log": stated_line,
     "devices": _devices,
     "fact": _fact,
     "kconfig": _kconfig,

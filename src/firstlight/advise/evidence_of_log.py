@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from firstlight.advise.contexts import Stretch, merged
 from firstlight.advise.entry import Evidence
@@ -33,9 +33,7 @@ def silence(observed: Observed, item: Evidence) -> Found:
             texts.append((line.text, after.text))
     if not parts:
         return None
-    goal = observed.goal_ns
-    parts = [(low, high if goal is None else min(high, goal)) for low, high in parts]
-    held = Held(parts=merged(parts))
+    held = Held(parts=_before_goal(observed, parts))
     ns = price(observed, held).ns
     begin, end = map(shown, texts[0])
     if until is None:
@@ -50,7 +48,7 @@ def _first(observed: Observed, pattern: re.Pattern[str], after: int) -> LogLine 
     return next(lines, None)
 
 
-def line(observed: Observed, item: Evidence) -> Found:
+def stated_line(observed: Observed, item: Evidence) -> Found:
     """A line of the log, and the time before it that it states itself."""
     pattern = re.compile(item.log or "")
     lines = [line for line in observed.log if pattern.search(line.text)]
@@ -59,25 +57,26 @@ def line(observed: Observed, item: Evidence) -> Found:
     if len(lines) < (item.count or 1):
         return None
     more = f" and {len(lines) - 1:,} more lines" if len(lines) > 1 else ""
-    parts = merged(_stated(observed, lines, item.takes)) if item.takes else ()
+    parts = _before_goal(observed, _stated(lines, item.takes)) if item.takes else ()
     return f"the log has “{shown(lines[0].text)}”{more}", Held(parts=parts)
 
 
-def _stated(observed: Observed, lines: Sequence[LogLine], takes: str) -> Iterator[Stretch]:
-    """The intervals that end with lines and are as long as these say."""
-    pattern = re.compile(takes)
-    goal = observed.goal_ns
+def _stated(lines: Sequence[LogLine], time: str) -> Iterator[Stretch]:
+    """The intervals that end at lines and have the length that the lines state."""
+    pattern = re.compile(time)
     for line in lines:
         match = pattern.search(line.text)
-        if match is None or line.time_ns is None or not match.groups() or match[1] is None:
-            continue
-        low, high = max(0, line.time_ns - _stated_ns(match[1])), line.time_ns
-        high = high if goal is None else min(high, goal)
-        if low < high:
-            yield low, high
+        if match is not None and match[1] is not None and line.time_ns is not None:
+            yield max(0, line.time_ns - _stated_ns(match[1])), line.time_ns
+
+
+def _before_goal(observed: Observed, parts: Iterable[Stretch]) -> tuple[Stretch, ...]:
+    """Intervals without overlaps, cut at the end of the path."""
+    goal = observed.goal_ns
+    return merged(parts if goal is None else ((low, min(high, goal)) for low, high in parts))
 
 
 def _stated_ns(text: str) -> int:
-    """Nanoseconds of a time in a line; none for what is no time."""
+    """The time in nanoseconds; 0 if the text is not a time."""
     match = _TIME.fullmatch(text)
     return 0 if match is None else round(float(match[1]) * _UNITS[match[2]])

@@ -94,18 +94,52 @@ export interface FlameChart {
   draw(): void;
 }
 
+/** The frames of one tree that are shown, with their search. */
+interface Shown {
+  chart: Chart;
+  search: SearchBox;
+}
+
+interface Made extends Shown {
+  place: HTMLElement;
+}
+
+interface Kept {
+  read(shown: Shown): string | null;
+  write(shown: Shown, text: string | null): void;
+}
+
+/** What the address keeps of the frames. The search comes before the place in it, and the frame before the scroll. */
+const KEPT: Record<string, Kept> = {
+  find: {
+    read: ({ search }) => search.text || null,
+    write: ({ search }, text) => {
+      search.text = text ?? "";
+    },
+  },
+  place: {
+    read: ({ search }) => (search.place === null ? null : String(search.place + 1)),
+    write: ({ search }, text) => {
+      search.place = placeIn(text);
+    },
+  },
+  picked: {
+    read: ({ chart: { picked } }) => (picked ? `${picked.row.track.lanes.indexOf(picked.row.lane)}~${picked.i}` : null),
+    write: ({ chart }, text) => pickFrame(chart, text),
+  },
+  scroll: {
+    read: ({ chart: { picked, pane } }) => (picked || pane.scrollTop > 0 ? String(Math.round(pane.scrollTop)) : null),
+    write: ({ chart }, text) => scrollFrames(chart, text),
+  },
+};
+
 /** The chart of the trees of a page; it makes nothing before it is shown for the first time. */
 export function flameChart(trees: Record<string, PageData>, sliced: Slices, selection: Selection): FlameChart {
   const element = el("div", { class: "flame-chart", id: "flame-chart" });
-  const made = new Map<string, { place: HTMLElement; chart: Chart; search: SearchBox }>();
-  /** What the address asks for before there is a chart. */
-  const wanted: Record<"find" | "place" | "picked" | "scroll", string | null> = {
-    find: null,
-    place: null,
-    picked: null,
-    scroll: null,
-  };
-  const make = (tree: string) => {
+  const made = new Map<string, Made>();
+  /** What the address asks for before there is a chart, by the keys of `KEPT`. */
+  const wanted = new Map<string, string | null>();
+  const make = (tree: string): Made => {
     const data = trees[tree] ?? (trees.calls as PageData);
     const chart = new Chart(
       timelineOf(data, sliced, tree === "processes" ? "processes" : "calls"),
@@ -147,60 +181,27 @@ export function flameChart(trees: Record<string, PageData>, sliced: Slices, sele
     if (selection.shown) chart.view.show(...selection.shown);
     chart.selection = selection.stretch && [...selection.stretch];
     chart.relayout();
-    search.text = wanted.find ?? "";
-    search.place = placeIn(wanted.place);
-    pickFrame(chart, wanted.picked);
-    scrollFrames(chart, wanted.scroll);
+    for (const [name, { write }] of Object.entries(KEPT)) write({ chart, search }, wanted.get(name) ?? null);
+    wanted.clear();
     card.replaceChildren(details(chart, data, sliced));
-    wanted.find = wanted.place = wanted.picked = wanted.scroll = null;
     chart.onChange(address.changed);
     chart.pane.addEventListener("scroll", address.changed, { passive: true });
     return { place, chart, search };
   };
   const current = (): Chart | undefined => made.get(selection.tree)?.chart;
-  address.keep("frames.find", {
-    read: () => made.get(selection.tree)?.search.text || wanted.find,
-    write: (text) => {
-      const search = made.get(selection.tree)?.search;
-      if (search) search.text = text ?? "";
-      else wanted.find = text;
-    },
-  });
-  address.keep("frames.place", {
-    read: () => {
-      const search = made.get(selection.tree)?.search;
-      if (!search) return wanted.place;
-      return search.place === null ? null : String(search.place + 1);
-    },
-    write: (text) => {
-      const search = made.get(selection.tree)?.search;
-      if (search) search.place = placeIn(text);
-      else wanted.place = text;
-    },
-  });
-  address.keep("frames.picked", {
-    read: () => {
-      const picked = current()?.picked;
-      return picked ? `${picked.row.track.lanes.indexOf(picked.row.lane)}~${picked.i}` : wanted.picked;
-    },
-    write: (text) => {
-      const chart = current();
-      if (chart) pickFrame(chart, text);
-      else wanted.picked = text;
-    },
-  });
-  address.keep("frames.scroll", {
-    read: () => {
-      const chart = current();
-      const top = chart?.pane.scrollTop ?? 0;
-      return chart ? (chart.picked || top > 0 ? String(Math.round(top)) : null) : wanted.scroll;
-    },
-    write: (text) => {
-      const chart = current();
-      if (chart) scrollFrames(chart, text);
-      else wanted.scroll = text;
-    },
-  });
+  for (const [name, { read, write }] of Object.entries(KEPT)) {
+    address.keep(`frames.${name}`, {
+      read: () => {
+        const shown = made.get(selection.tree);
+        return shown ? read(shown) : (wanted.get(name) ?? null);
+      },
+      write: (text) => {
+        const shown = made.get(selection.tree);
+        if (shown) write(shown, text);
+        else wanted.set(name, text);
+      },
+    });
+  }
   const draw = (): void => {
     if (!made.has(selection.tree)) made.set(selection.tree, make(selection.tree));
     for (const [tree, { place }] of made) place.hidden = tree !== selection.tree;

@@ -125,9 +125,8 @@ export function pairOf(a: Side, b: Side, offset: number): Timeline {
               lane.name.map((number) => renamed[number] ?? 0),
             ),
           );
-    const unsure =
-      side === "a" ? track.unsure : track.unsure?.map(([from, to]): [number, number] => [from + offset, to + offset]);
     const by = side === "a" ? 0 : offset;
+    const unsure = track.unsure?.map(([from, to]): [number, number] => [from + by, to + by]);
     const earlier = track.earlier?.map(([until, name]): [number, string] => [until + by, name]);
     const moved = { ...(unsure ? { unsure } : {}), ...(earlier ? { earlier } : {}) };
     return { ...track, label: `${side.toUpperCase()} ${track.label}`, lanes, ...moved, side };

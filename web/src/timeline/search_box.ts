@@ -135,7 +135,7 @@ export class SearchBox {
     return this.#place < 0 ? null : this.#place;
   }
 
-  /** Counts from a find on, without going there. What is no find changes nothing. */
+  /** Sets the current find without moving the view. A number that is not a find is ignored. */
   set place(place: number | null) {
     if (place === null || !Number.isInteger(place) || place < 0 || place >= this.#all) return;
     this.#place = place;

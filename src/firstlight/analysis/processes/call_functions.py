@@ -17,7 +17,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.once import once
 
 #: The kernel's function of a system call, of all architectures.
-FUNCTION = re.compile(r"__[a-z0-9]+_sys_(\w+)")
+SYSTEM_CALL = re.compile(r"__[a-z0-9]+_sys_(\w+)")
 #: What a caller is: a process, and the user function that makes the call.
 CALLER = ("process", "user_function")
 
@@ -62,7 +62,7 @@ def _nodes(calls: pl.DataFrame) -> pl.DataFrame:
     """The `node`s at and below the functions of system calls, each with the `name` of its call."""
     number: list[int] = calls["node"].to_list()
     parents, kinds, functions = (calls[column].to_list() for column in ("parent", "kind", "function"))
-    known = {function: found.group(1) for function in set(functions) if (found := FUNCTION.fullmatch(function or ""))}
+    known = {name: found[1] for name in set(functions) if (found := SYSTEM_CALL.fullmatch(name or ""))}
     entered: set[int] = set()
     names: dict[int, str] = {}
     for node, parent, kind, function in zip(number, parents, kinds, functions, strict=True):

@@ -159,6 +159,7 @@ def call_places(boot: Boot, made: pl.DataFrame, place: Callable[[tuple[Frame, ..
     return kinds.with_columns(node=pl.Series(places, dtype=pl.Int64))
 
 
+@once
 def _stacks_of_processes(boot: Boot) -> dict[int, tuple[Frame, ...]]:
     """The frames of each process, below those that created it."""
     names = process_names_of(boot)

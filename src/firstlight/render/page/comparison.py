@@ -15,7 +15,7 @@ from firstlight.recipe.mode import RecordMode
 from firstlight.render.comparison_json import comparisons_data
 from firstlight.render.page.text import sound
 from firstlight.render.views.band import total_text
-from firstlight.render.views.compare import EQUAL, input_text
+from firstlight.render.views.compare import EQUAL, input_text, no_input_text
 from firstlight.render.views.ledger import part_texts
 from firstlight.render.views.statistical_comparison import (
     bridge_text,
@@ -112,8 +112,7 @@ def _exact(found: ExactDifference, by_band: Robustness | None) -> Json:
         lines.append((kind, "noise band", total_text(by_band)))
     lines += [("input", "differs", input_text(each)) for each in found.inputs]
     if not found.inputs:
-        nobody = "the inputs were not recorded" if found.a.manifest.mode == RecordMode.IMPORTED else "no input differs"
-        lines.append(("input", "inputs", nobody))
+        lines.append(("input", "inputs", no_input_text(found)))
     return _said(word, sentence, settled, regime, clock_text(found.a), lines)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -13,6 +12,7 @@ from firstlight.advise.contexts import Contexts, common, merged
 from firstlight.advise.findings import Explanation, Finding, explain
 from firstlight.analysis.ledger.costs import plain_name
 from firstlight.analysis.path.critical import CriticalPath
+from firstlight.analysis.processes.call_functions import SYSTEM_CALL
 from firstlight.bundle.boot import Boot
 from firstlight.render.page.text import shortened
 from firstlight.render.views.explain import remedy_text
@@ -24,8 +24,6 @@ _TEXT = 2000
 PLACES = 40
 #: The share of the time that the shown places cover; many short places hold the rest.
 _MOST = 0.95
-#: The kernel's function of a system call, of all architectures.
-_SYSTEM_CALL = re.compile(r"__[a-z0-9]+_sys_(\w+)")
 
 Json = dict[str, Any]
 Interval = tuple[int, int]
@@ -111,7 +109,7 @@ class _Places:
             return found
         nodes = pl.Series(contexts.nodes([stretch])).implode()
         slices = self._slices(nodes) or self._phase(nodes)
-        if found := [place for name in stack if (call := _SYSTEM_CALL.fullmatch(name)) is not None
+        if found := [place for name in stack if (call := SYSTEM_CALL.fullmatch(name)) is not None
                      for place in self._system_calls.get(call[1], [])]:  # fmt: skip
             return [(start, end) for start, end in found if common(((start, end),), slices)]
         return slices

@@ -61,13 +61,10 @@ class ProcessTree:
         node = self.known.get((parent, frame))
         if node is None:
             node = self.known[parent, frame] = len(self.parent)
-            self.parent.append(parent)
-            self.frame.append(frame)
-            for column in (self.count, self.instructions, self.ns):
-                column.append(0)
+            self.extend([parent], [frame])
         return node
 
-    def extend(self, parents: Sequence[int], frames: Sequence[Frame]) -> None:
+    def extend(self, parents: Sequence[int | None], frames: Sequence[Frame]) -> None:
         """Append nodes below those that there are, each with its frame; :meth:`place` does not find them.
 
         >>> tree = ProcessTree()

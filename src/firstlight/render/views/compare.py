@@ -69,8 +69,7 @@ def difference_report(
     for change in difference.inputs:
         yield Line(input_text(change), head="  differs: ", indent=11)
     if not difference.inputs:
-        imported = difference.a.manifest.mode == RecordMode.IMPORTED
-        yield Line("  the inputs were not recorded" if imported else "  no input differs", wrap=False)
+        yield Line(f"  {no_input_text(difference)}", wrap=False)
     for flag in difference.flags:
         yield Line(printable(flag.text, 500), head=f"  {flag.title}: ", head_style="yellow", indent=4)
     yield BLANK
@@ -128,6 +127,12 @@ def subject_text(difference: ExactDifference) -> str:
     a, whole = difference.a, window(difference.a)
     first, last = printable(whole.first, 100), printable(whole.last, 100)
     return f"{a.manifest.mode} mode, {clock_text(a)}, {first} to {last}"
+
+
+def no_input_text(difference: ExactDifference) -> str:
+    """Why no input of two boots is listed."""
+    imported = difference.a.manifest.mode == RecordMode.IMPORTED
+    return "the inputs were not recorded" if imported else "no input differs"
 
 
 def input_text(change: InputChange) -> str:
