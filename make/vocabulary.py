@@ -20,7 +20,7 @@ NOTE = "Made from crates/schema/vocabulary.toml by `make vocabulary`: do not edi
 #: The module of each list, in Rust and in Python.
 MODULES = {
     "marks": ("mark", "mark_source", "layer", "phase", "stage"),
-    "spans": ("span_kind", "initcall_level", "grade", "link_kind", "call_kind"),
+    "spans": ("span_kind", "initcall_level", "grade", "link_kind", "call_kind", "call_row"),
     "code": ("code_kind", "function_source"),
     "records": ("clock", "channel", "problem", "failure", "format", "reason"),
 }
@@ -60,12 +60,16 @@ class Name:
     @property
     def variant(self) -> str:
         """Its name in Rust: ``power_on`` is ``PowerOn``."""
-        return "".join(part.capitalize() for part in re.split(r"[_-]", self.name))
+        return "".join(part.capitalize() for part in self._words)
 
     @property
     def constant(self) -> str:
         """Its name in Python: ``power_on`` is ``POWER_ON``."""
-        return self.name.upper().replace("-", "_")
+        return "_".join(self._words).upper()
+
+    @property
+    def _words(self) -> list[str]:
+        return re.findall(r"[^][ _-]+", self.name)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import pytest
 
 import firstlight
 from bundles import make_bundle
-from firstlight.bundle.manifest import Failure
+from firstlight.bundle.manifest import BootState, Failure
 from firstlight.errors import UnhealthyBootError
 from firstlight.lab.host.progress import SilentProgress, Snapshot
 from firstlight.lab.kernel.kernel import default_kernel
@@ -35,7 +35,7 @@ def failing(options: RecordOptions, progress: SilentProgress | None = None) -> F
         record(options, progress)
     assert error.value.exit_code == 4
     boot = firstlight.open(options.output)
-    assert boot.manifest.status == "failed"
+    assert boot.manifest.status == BootState.FAILED
     assert boot.manifest.failure is not None
     assert not boot.manifest.completeness.complete
     return boot.manifest.failure

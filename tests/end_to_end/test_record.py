@@ -12,6 +12,7 @@ import pytest
 import firstlight
 from firstlight.analysis.devices import devices
 from firstlight.analysis.initcalls import initcalls
+from firstlight.bundle.manifest import BootState
 from firstlight.cache import file_digest
 from firstlight.errors import LabError
 from firstlight.lab.kernel.kernel import default_kernel
@@ -206,7 +207,7 @@ def test_of_a_kernel_that_was_never_asked_a_dry_run_boots_nothing_and_a_relative
         record(RecordOptions(output=Path("a.boot"), kernel=Path("vmlinuz"), timeout_wall_s=0.5))
     assert "--timeout" in str(caught.value.hint)
     boot = firstlight.open(record(RecordOptions(output=Path("a.boot"), kernel=Path("vmlinuz"))))
-    assert boot.manifest.status == "complete"
+    assert boot.manifest.status == BootState.COMPLETE
 
 
 def test_a_live_boot_is_stamped_by_the_host_and_says_that_it_is_live(boots: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 import firstlight
 from answers import data_of_answer
 from firstlight import zstd
+from firstlight.bundle.manifest import BootState
 from firstlight.cli.main import run
 from firstlight.ingest.collect import Gatherer
 from firstlight.ingest.files.limits import IngestError, InputLimits
@@ -350,7 +351,7 @@ def test_a_panic_makes_a_failed_boot(here: Path) -> None:
     (here / "dmesg.txt").write_bytes(DMESG + panic.encode())
     assert run(["import", "dmesg.txt"]) == 0
     manifest = firstlight.open("dmesg.boot").manifest
-    assert manifest.status == "failed"
+    assert manifest.status == BootState.FAILED
     assert manifest.failure is not None
     assert manifest.failure.reason == "panic"
     assert "VFS" in manifest.failure.detail

@@ -16,8 +16,11 @@ from firstlight.audit.boot import audit
 from firstlight.audit.causes import with_causes
 from firstlight.audit.observed import observation, read_observation
 from firstlight.audit.recorded import recorded_tables
-from firstlight.audit.tables import NAMELESS, AuditFigures, Evidence, Tables, key
+from firstlight.audit.tables import AuditFigures, Evidence, Tables, key
 from firstlight.errors import FirstlightError, LabError
+from firstlight.schema.spans import CallRow
+
+NAMELESS: str = CallRow.KERNEL_WITHOUT_SYMBOL
 
 # A boot in small: every function large enough for its total to be compared.
 MILLION = 1_000_000

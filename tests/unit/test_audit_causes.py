@@ -9,7 +9,10 @@ import pytest
 from firstlight.audit.agreement import Measure, agreement
 from firstlight.audit.causes import with_causes
 from firstlight.audit.layout import layout
-from firstlight.audit.tables import ROOT, AuditFigures, Evidence, Tables
+from firstlight.audit.tables import AuditFigures, Evidence, Tables
+from firstlight.schema.spans import CallRow
+
+ROOT: str = CallRow.BOOT
 
 # A kernel in small, in the order of its addresses.
 SYMBOLS = """

@@ -25,11 +25,6 @@ impl Console {
         Self { path: path.map(Path::to_owned), pattern, ..Self::default() }
     }
 
-    /// Whether anybody waits for a line.
-    pub fn is_watched(&self) -> bool {
-        self.pattern.is_some()
-    }
-
     /// Reads what came since the last look; true once a line matched.
     pub fn look(&mut self) -> bool {
         let Some(pattern) = &self.pattern else { return false };

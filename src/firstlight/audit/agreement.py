@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from firstlight.audit.tables import NAMELESS, AuditFigures, Tables
+from firstlight.audit.tables import AuditFigures, Tables
+from firstlight.schema.spans import CallRow
 
 
 class Measure(StrEnum):
@@ -129,7 +130,8 @@ def _compared(
 def _counts(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]]:
     pairs = _pairs(recorded, observed)
     return _compared(
-        Measure.COUNTS, [(name, one.entries, other.entries) for name, one, other in pairs if name != NAMELESS]
+        Measure.COUNTS,
+        [(name, one.entries, other.entries) for name, one, other in pairs if name != CallRow.KERNEL_WITHOUT_SYMBOL],
     )
 
 

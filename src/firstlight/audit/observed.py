@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firstlight.audit.tables import NAMELESS, ROOT, AuditFigures, Evidence, Tables, key
+from firstlight.audit.tables import AuditFigures, Evidence, Tables, key
 from firstlight.errors import LabError
+from firstlight.schema.spans import CallRow
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,14 @@ def observation(data: dict[str, Any]) -> Observation:
     again, on_behalf = {}, {}
     for row in data["functions"]:
         name = key(row["function"], row["module"])
-        if name == ROOT:
+        if name == CallRow.BOOT:
             continue
         functions[name] = AuditFigures(row["entries"], row["by_address"] + row["floating"], row["total"])
         again[name], on_behalf[name] = row["again"], row["floating"]
     edges: Counter[tuple[str, str]] = Counter()
     for caller, callee, count in data["edges"]:
         edges[caller, callee] += count
-    known = functions.keys() | {NAMELESS}
+    known = functions.keys() | {CallRow.KERNEL_WITHOUT_SYMBOL}
     return Observation(
         tables=Tables(
             instructions=data["executed"],

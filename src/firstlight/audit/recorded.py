@@ -6,12 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Set
 from pathlib import Path
 
-from firstlight.audit.tables import NAMELESS, ROOT, AuditFigures, Tables, folded, key
+from firstlight.audit.tables import AuditFigures, Tables, folded, key
 from firstlight.bundle.open import open as open_boot
 from firstlight.bundle.tables import read_table
 from firstlight.errors import FirstlightError
 from firstlight.schema.marks import Mark
-from firstlight.schema.spans import SpanKind
+from firstlight.schema.spans import CallRow, SpanKind
 
 # Rows of the tree that are no functions of the kernel.
 _NO_FUNCTIONS = frozenset({"root", "group", "user", "firmware", "loader", "decompressor", "idle"})
@@ -54,7 +54,7 @@ def recorded_tables(
         if is_row[node]:
             continue
         selves[names[node]] += own[node]
-        caller = ROOT if parent is None or is_row[parent] else names[parent]
+        caller = CallRow.BOOT if parent is None or is_row[parent] else names[parent]
         # A part that the compiler split off is entered by its own function: that is no call.
         if not (caller == names[node] and ".cold" in raw[node]):
             counts[names[node]] += entries[node]
@@ -98,7 +98,7 @@ def _name(function: str, module: str | None, aliases: Mapping[str, str], known: 
     name = function if function.startswith("[") else folded(function).partition("@")[0]
     if module:
         name = key(name, module)
-        return name if known is None or name in known else NAMELESS
+        return name if known is None or name in known else CallRow.KERNEL_WITHOUT_SYMBOL
     return aliases.get(name, name)
 
 

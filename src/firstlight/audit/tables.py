@@ -6,11 +6,6 @@ from dataclasses import dataclass, field
 
 from firstlight.audit.layout import Layout
 
-#: The caller of what nobody called: tasks, interrupts, entries from user mode.
-ROOT = "[boot]"
-#: Kernel code that no symbol covers.
-NAMELESS = "[kernel without symbol]"
-
 
 @dataclass(frozen=True)
 class AuditFigures:

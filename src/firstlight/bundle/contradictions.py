@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from firstlight.bundle.invariants import missing_invariant, wrong_verdict
-from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.manifest import BootState, Manifest
 from firstlight.errors import FirstlightError
 from firstlight.quantities import parse_size
 from firstlight.recipe.command import repeat_command
@@ -38,9 +38,9 @@ def _all(manifest: Manifest) -> Iterator[tuple[str, str]]:
 
 
 def _outcome(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    if manifest.status == "failed" and manifest.failure is None:
+    if manifest.status == BootState.FAILED and manifest.failure is None:
         yield "status", "it is `failed`, and `failure` says nothing"
-    if manifest.status == "complete" and manifest.failure is not None:
+    if manifest.status == BootState.COMPLETE and manifest.failure is not None:
         yield "status", f"it is `complete`, and `failure` says `{manifest.failure.reason}`"
 
 

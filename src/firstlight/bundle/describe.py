@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.slices import Interval
 from firstlight.quantities import exact_seconds
+from firstlight.schema.records import ClockKind
 
 #: What the times of each kind of clock are called.
-CLOCKS = {"virtual": "virtual time", "host": "time of the host", "imported": "time of the log"}
+CLOCKS: Mapping[str, str] = {
+    ClockKind.VIRTUAL: "virtual time",
+    ClockKind.HOST: "time of the host",
+    ClockKind.IMPORTED: "time of the log",
+}
 
 
 def clock_text(boot: Boot) -> str:

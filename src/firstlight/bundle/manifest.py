@@ -13,7 +13,7 @@ from firstlight.recipe.described import Described
 from firstlight.recipe.field_types import Whole
 from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.recipe import Recipe
-from firstlight.schema.records import FailureReason, ProblemKind
+from firstlight.schema.records import ClockKind, FailureReason, ProblemKind
 
 #: The version of the bundle's schema that this Firstlight writes; it reads this and every older one.
 SCHEMA_VERSION = 4
@@ -23,6 +23,15 @@ KEY_VERSION = 2
 
 #: The name of a table is that of a file in the bundle, and leads nowhere else.
 TableName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+
+
+class BootState(StrEnum):
+    """What came of a boot."""
+
+    COMPLETE = "complete"
+    INCOMPLETE = "incomplete"
+    """It reached its last mark; evidence of it is missing."""
+    FAILED = "failed"
 
 
 class _Part(StrictModel):
@@ -49,7 +58,9 @@ class Failure(_Part):
 class Clock(_Part):
     """The clock of every time in the bundle."""
 
-    kind: Literal["virtual", "host", "imported"] = Field(description="`virtual`: the emulated clock of exact mode")
+    kind: Literal[ClockKind.VIRTUAL, ClockKind.HOST, ClockKind.IMPORTED] = Field(
+        description="`virtual`: the emulated clock of exact mode"
+    )
     unit: Literal["ns"] = Field(description="nanoseconds")
     origin: str = Field(description="the mark that is time 0")
     icount_shift: int | None = Field(
@@ -194,7 +205,7 @@ class Manifest(_Part):
     schema_version: int = Field(ge=1, le=SCHEMA_VERSION, description="version of the bundle's schema")
     tool: Tool = Field(description="the program that wrote the bundle")
     mode: Annotated[RecordMode, BeforeValidator(RecordMode)] = Field(description="how the boot was recorded")
-    status: Literal["complete", "failed"] = Field(description="whether the boot reached its last mark")
+    status: Literal[BootState.COMPLETE, BootState.FAILED] = Field(description="whether the boot reached its last mark")
     failure: Failure | None = Field(description="why not")
     clock: Clock = Field(description="the clock of every time in the bundle")
     recipe: AnyRecipe = Field(description="everything that decides the boot; paths as given")
@@ -230,9 +241,11 @@ class Manifest(_Part):
         return None if value is None or value == "" else str(value)
 
     @property
-    def state(self) -> Literal["complete", "incomplete", "failed"]:
+    def state(self) -> BootState:
         """The status for a reader: a boot that reached its last mark is complete only when its evidence is."""
-        return "incomplete" if self.status == "complete" and not self.completeness.complete else self.status
+        if self.status == BootState.COMPLETE and not self.completeness.complete:
+            return BootState.INCOMPLETE
+        return self.status
 
     @property
     def chosen(self) -> Choices | None:

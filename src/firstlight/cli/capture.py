@@ -14,6 +14,7 @@ from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.output import ForceBundle, Json, NewBundle, OwnMarks, Ready
 from firstlight.errors import UnhealthyBootError, UsageError
+from firstlight.quantities import time_text
 
 
 def capture(
@@ -127,7 +128,7 @@ def _stated(error: api.StampError) -> str:
     priority = "normal priority" if error.priority is None else f"real-time priority {error.priority}"
     awake = ", processors kept awake" if error.awake else ""
     figures = ", ".join(
-        f"{name} {value / 1e6:.3f} ms"
+        f"{name} {time_text(value)}"
         for name, value in (("p50", error.p50_ns), ("p99", error.p99_ns), ("max", error.max_ns))
     )
     conditions = f"{error.baud:,} baud, {priority}, load {error.load:.1f}{awake}; no adapter"

@@ -11,7 +11,7 @@ from firstlight.analysis.processes.sums import STORED, UserspaceKind, userspace_
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.folding import SHARED_NAME
-from firstlight.bundle.manifest import Concern
+from firstlight.bundle.manifest import BootState, Concern
 from firstlight.bundle.older import HandOver
 from firstlight.bundle.reliability import unreliable_text
 from firstlight.cache import file_digest
@@ -115,7 +115,7 @@ def take_sample(boot: Boot) -> Sample:
     return Sample(
         boot=boot.directory.name,
         recorded_at=manifest.recorded_at,
-        healthy=manifest.status == "complete" and Concern.EVERYTHING not in unreliable,
+        healthy=manifest.status == BootState.COMPLETE and Concern.EVERYTHING not in unreliable,
         why_unhealthy=why or unreliable.get(Concern.EVERYTHING),
         manifest_sha256=file_digest(boot.directory / "manifest.json"),
         tables=dict(sorted(manifest.table_digests.items())),

@@ -9,6 +9,7 @@ import polars as pl
 
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.manifest import BootState
 from firstlight.schema.marks import Phase
 
 
@@ -67,7 +68,7 @@ def figures_of(boot: Boot) -> Figures:
         name=boot.directory.resolve().name.removesuffix(".boot"),
         mode=manifest.mode,
         clock=manifest.clock.kind,
-        came_up=manifest.status == "complete" and failed is None,
+        came_up=manifest.status == BootState.COMPLETE and failed is None,
         why_not=None if failed is None else f"{failed.reason}: {failed.detail}",
         recorded_at=_instant(manifest.recorded_at),
         digest=manifest.file_digest,

@@ -10,9 +10,10 @@ import ibis.expr.types as ir
 import polars as pl
 from ibis import _
 
+from firstlight.bundle.manifest import BootState
 from firstlight.errors import UsageError
 from firstlight.fleet.analyses import bounds, cohorts, outliers, regressed, spread, tail
-from firstlight.fleet.analyses.joined import COMPLETE, NOT_KNOWN, TOTAL, chosen_boots
+from firstlight.fleet.analyses.joined import NOT_KNOWN, TOTAL, chosen_boots
 from firstlight.fleet.columns import PROCESS
 from firstlight.fleet.conditions import Condition, read_conditions
 from firstlight.fleet.engine import Tables, tables_of
@@ -103,7 +104,7 @@ def answer(fleet: Fleet, asked: Asked) -> Answer:
             raise UsageError("the fleet has no boots", where=fleet.where, hint=hint)
         conditions = read_conditions(asked.where, attributes) if asked.where else []
         by = _groups(asked.by, attributes)
-        left_out = int(status.filter(pl.col("status") != COMPLETE)["boots"].sum())
+        left_out = int(status.filter(pl.col("status") != BootState.COMPLETE)["boots"].sum())
         groups = sorted({*by, *_known(attributes)})
         chosen = tables.rows(_numbers(chosen_boots(tables, conditions, groups), groups))
         number = int(chosen["boots"].sum())

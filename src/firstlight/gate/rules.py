@@ -12,6 +12,7 @@ from firstlight.analysis.processes.sums import UserspaceKind
 from firstlight.bundle.older import phase_among
 from firstlight.errors import BundleError, UsageError
 from firstlight.frozen import FrozenModel
+from firstlight.quantities import time_text
 from firstlight.suggest import unknown_name
 from firstlight.toml import Duration, Percent, read_toml
 
@@ -40,8 +41,8 @@ class Budget(FrozenModel):
     def _sums(self) -> Budget:
         spent = sum(self.phases.values())
         if spent > self.goal:
-            over = (spent - self.goal) / 1e6
-            raise ValueError(f"the allowances come to {spent / 1e6:g} ms, {over:g} ms more than the goal")
+            over = time_text(spent - self.goal)
+            raise ValueError(f"the allowances come to {time_text(spent)}, {over} more than the goal")
         return self
 
     def for_phases(self, known: Collection[str]) -> Budget:

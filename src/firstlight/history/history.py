@@ -16,7 +16,7 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.key import key_of_boot
-from firstlight.bundle.manifest import Concern
+from firstlight.bundle.manifest import BootState, Concern
 from firstlight.bundle.older import HandOver
 from firstlight.comparison.boot_figures import Sample, take_sample
 from firstlight.comparison.common.stable_names import stable_name
@@ -245,7 +245,7 @@ def open_memory(folder: Path) -> Iterator[History]:
         connection.execute(_SCHEMA)
         history = History(connection, str(folder))
         for boot in boots:
-            if boot.manifest.status == "complete":
+            if boot.manifest.status == BootState.COMPLETE:
                 history.add([boot], boot.directory.name.removesuffix(".boot"))
         yield history
     finally:

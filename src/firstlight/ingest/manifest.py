@@ -11,6 +11,7 @@ from typing import Any
 from firstlight import _core
 from firstlight.bundle.manifest import (
     SCHEMA_VERSION,
+    BootState,
     Clock,
     Completeness,
     Contradiction,
@@ -108,9 +109,9 @@ def finish_bundle(
         schema_version=SCHEMA_VERSION,
         tool=Tool(name="firstlight", version=VERSION),
         mode=RecordMode.IMPORTED,
-        status="complete" if failure is None else "failed",
+        status=BootState.COMPLETE if failure is None else BootState.FAILED,
         failure=failure,
-        clock=Clock(kind="imported", unit="ns", origin=summary["origin"]),
+        clock=Clock(kind=ClockKind.IMPORTED, unit="ns", origin=summary["origin"]),
         recipe=known.recipe,
         digests=dict(known.digests),
         versions={},

@@ -8,6 +8,7 @@ from typing import Any
 from firstlight._core import Records
 from firstlight.errors import UsageError
 from firstlight.ingest.files.limits import IngestError
+from firstlight.quantities import time_text
 
 #: A list of boots in a message has no more lines than this.
 _MOST = 20
@@ -28,13 +29,13 @@ def boot_text(place: int, boot: dict[str, Any]) -> str:
     """One boot of a record in a line.
 
     >>> boot_text(1, {"first_line": 812, "release": "6.1.0", "length_ns": 2_500_000_000, "parsed": 640})
-    '1: from line 812, Linux 6.1.0, 2.500 s, 640 lines'
+    '1: from line 812, Linux 6.1.0, 2.500000 s, 640 lines'
     """
     parts = [f"from line {boot['first_line']}"]
     if boot["release"]:
         parts.append(f"Linux {boot['release']}")
     if boot["length_ns"] is not None:
-        parts.append(f"{boot['length_ns'] / 1e9:.3f} s")
+        parts.append(time_text(boot["length_ns"]))
     parts.append(f"{boot['parsed']:,} lines")
     return f"{place}: " + ", ".join(parts)
 
@@ -74,7 +75,7 @@ def left_out_boots(outcomes: Sequence[Outcome], record: int, boot: int) -> list[
 
     >>> one = {"first_line": 1, "release": "6.1.0", "length_ns": 2_500_000_000, "parsed": 640, "number": 0}
     >>> left_out_boots([{"file": "raw/a.log", "boots": [one, one | {"number": 1, "first_line": 641}]}], 0, 0)
-    ['raw/a.log: 1 of its 2 boots is left out (2: from line 641, Linux 6.1.0, 2.500 s, 640 lines)']
+    ['raw/a.log: 1 of its 2 boots is left out (2: from line 641, Linux 6.1.0, 2.500000 s, 640 lines)']
     """
     boots = outcomes[record]["boots"]
     others = [boot_text(place, one) for place, one in enumerate(boots, 1) if one["number"] != boot]

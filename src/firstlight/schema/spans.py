@@ -83,3 +83,15 @@ class CallKind(StrEnum):
     USER = "user"
     IDLE = "idle"
     GROUP = "group"
+
+
+class CallRow(StrEnum):
+    """The rows of the calling-context tree that are no function."""
+
+    BOOT = "[boot]"
+    FIRMWARE = "[firmware]"
+    DECOMPRESSOR = "[decompressor]"
+    KERNEL_WITHOUT_SYMBOL = "[kernel without symbol]"
+    USER = "[user]"
+    INTERRUPTS = "[interrupts]"
+    IDLE = "[idle]"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlencode
 
+from firstlight.bundle.manifest import BootState
 from firstlight.escape import escape_html
 from firstlight.quantities import time_text
 from firstlight.ui.filters import read_filter
@@ -103,7 +104,7 @@ def _row(boot: Summary) -> str:
             f'<td colspan="{len(_TITLES)}" class="missing">cannot be opened: {why}</td></tr>'
         )
     address = f"/boots/{boot.entry.id}"
-    state = ' class="missing"' if boot.status != "complete" else ""
+    state = ' class="missing"' if boot.status != BootState.COMPLETE else ""
     return (
         f'<tr><td><input type="checkbox" name="boot" value="{boot.entry.id}" aria-label="Compare {name}"></td>'
         f'<th scope="row" class="code"><a href="{address}">{name}</a>{folder}</th>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from firstlight.study import time_text
 from firstlight_studies.kernel_hotspots.health import HotspotHealth
 
 #: Loops per jiffy that were measured twice differ by less.
@@ -84,7 +85,7 @@ def _sets(what: str, fact: str, now: frozenset[str], then: frozenset[str]) -> It
 def _times(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
     slept, usual = health.probed.slept_ns, before.probed.slept_ns
     if slept is not None and usual is not None and abs(slept - usual) * 20 > usual:
-        yield Difference("sleep", f"a sleep of 100 ms takes {slept / 1e6:,.1f} ms, not {usual / 1e6:,.1f} ms")
+        yield Difference("sleep", f"a sleep of 100 ms takes {time_text(slept)}, not {time_text(usual)}")
     if health.delay and before.delay and health.delay[0] == before.delay[0]:
         took, took_before = health.delay[1], before.delay[1]
         if abs(took - took_before) * 20 > took_before:

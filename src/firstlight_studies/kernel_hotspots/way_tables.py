@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Field, MissingValue, Table, Value, first_missing, missing_row
+from firstlight.study import Boot, Field, MissingValue, Table, Value, first_missing, missing_row, time_text
 from firstlight_studies.kernel_hotspots.boot_observations import (
     Seen,
     Uneven,
@@ -89,7 +89,7 @@ def _unevenness(uneven: Uneven | None) -> tuple[str, ...]:
         return ()
     said = (
         "Printk's clock does not run evenly at first: from the line that enables the console to the one that switches "
-        f"the clock source its stamps count {uneven.stamps_ns / 1e6:,.3f} ms, and {uneven.port_ns / 1e6:,.3f} ms "
+        f"the clock source its stamps count {time_text(uneven.stamps_ns)}, and {time_text(uneven.port_ns)} "
         "passed between the same two lines at the port. An initcall before the switch may be timed wrong by them."
     )
     return (said,)

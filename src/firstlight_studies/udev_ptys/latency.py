@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Chart, Field, MissingValue, Series, Table, Value, histogram
+from firstlight.study import Chart, Field, MissingValue, Series, Table, Value, histogram, time_text
 from firstlight_studies.udev_ptys.events import is_legacy
 
 
@@ -108,7 +108,7 @@ def _value(arm: Latency | MissingValue, name: str, kind: str) -> Value:
     if isinstance(arm, MissingValue):
         return arm
     figure = int(getattr(arm, name))
-    return f"{figure / 1e6:,.3f} ms" if kind == "time" else f"{figure:,}"
+    return time_text(figure) if kind == "time" else f"{figure:,}"
 
 
 def latency_chart(stage: str, arms: Mapping[str, Latency | MissingValue]) -> Chart | None:

@@ -56,7 +56,7 @@ export function onlyNodes(tree: MergedTree, side: "a" | "b"): MergedNode[] {
     return nodes.length - 1;
   };
   if (sum.count === 0) return nodes;
-  add(tree.rows[0] ? visible(tree.rows[0].name) : "[boot]", "root", -1, sum.total_ns, null);
+  add(visible(tree.rows[0]?.name ?? ""), "root", -1, sum.total_ns, null);
   const callers = new Map<string, number>();
   const places = new Map<number, number>();
   tree.rows.forEach((row, i) => {

@@ -43,10 +43,6 @@ export function groupKey(group: string): string {
   return `g:${group}`;
 }
 
-export function trackKey(track: Track, tracks: Track[]): string {
-  return `t:${tracks.indexOf(track)}`;
-}
-
 /** The figure next to a label, and how many bars are too many for the page. */
 function noteOf({ note, left_out }: Track): string {
   const rest = left_out > 0 ? `${left_out.toLocaleString("en")} shorter left out` : "";

@@ -5,6 +5,7 @@ use crate::evidence::{Evidence, Problem, ProblemKind, SpanKind};
 use crate::tracing::call_tree::{CallTree, Kind, NodeId, ROOT};
 use crate::tracing::long_calls::{Long, LongCalls, Trust};
 use crate::tracing::symbols::{Symbol, Symbols};
+use firstlight_schema::CallRow;
 use rustc_hash::FxHashMap;
 
 /// Calls of one task that may be open at once.
@@ -46,7 +47,7 @@ struct Open {
 ///
 /// *logged*: how many microseconds were logged, where the log has it.
 pub(crate) fn build(calls: &[Call], logged_us: Option<i64>, symbols: &mut Symbols, evidence: &mut Evidence) {
-    let root = symbols.number(b"[boot]");
+    let root = symbols.number(CallRow::Boot.name().as_bytes());
     let mut tree = CallTree::new(root);
     let mut long = LongCalls::default();
     let mut tasks: FxHashMap<u32, (NodeId, Vec<Open>)> = FxHashMap::default();
@@ -56,7 +57,7 @@ pub(crate) fn build(calls: &[Call], logged_us: Option<i64>, symbols: &mut Symbol
     for call in calls {
         let (base, stack) = tasks.entry(call.task).or_insert_with(|| {
             let (name, kind) = match call.task {
-                INTERRUPT => ("[interrupts]".to_owned(), Kind::Interrupt),
+                INTERRUPT => (CallRow::Interrupts.name().to_owned(), Kind::Interrupt),
                 task => (format!("[task {task}]"), Kind::Task),
             };
             let base = tree.child(ROOT, symbols.number(name.as_bytes()), kind);

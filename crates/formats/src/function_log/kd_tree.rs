@@ -9,7 +9,7 @@ use crate::lines::Lines;
 use crate::tracing::call_tree::{CallTree, Kind, NodeId, ROOT};
 use crate::tracing::symbols::Symbols;
 use crate::FormatError;
-use firstlight_schema::FormatName;
+use firstlight_schema::{CallRow, FormatName};
 use firstlight_schema::ReasonCode;
 use memchr::memmem;
 
@@ -116,7 +116,7 @@ impl Reader {
         evidence.first_line = line.saturating_sub(1);
         evidence.step_ns = if timed { 1000 } else { 0 };
         let mut symbols = Symbols::new();
-        let root = symbols.number(b"[boot]");
+        let root = symbols.number(CallRow::Boot.name().as_bytes());
         Self {
             evidence,
             columns,

@@ -8,7 +8,7 @@ use super::processor_time::ProcessorTime;
 use super::symbols::{split_module, Symbols};
 use crate::counts::counted;
 use crate::evidence::{Caller, Evidence, Grade, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
-use firstlight_schema::{Reason, ReasonCode};
+use firstlight_schema::{CallRow, Reason, ReasonCode};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -191,7 +191,7 @@ impl Events {
     pub(crate) fn call(&mut self, time_ns: Option<i64>, comm: &[u8], function: &[u8], caller: &[u8]) {
         self.at(time_ns);
         let symbols = &mut self.symbols;
-        let root = symbols.number(b"[boot]");
+        let root = symbols.number(CallRow::Boot.name().as_bytes());
         let tree = self.functions.get_or_insert_with(|| CallTree::new(root));
         let task = symbols.number(&[b"[task ", comm, b"]"].concat());
         let task = tree.child(ROOT, task, Kind::Task);

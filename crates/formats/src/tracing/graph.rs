@@ -8,6 +8,7 @@ use super::graph_line::{Body, GraphLine};
 use super::long_calls::{Level, Long, LongCalls, Trust};
 use super::symbols::{Symbol, Symbols};
 use crate::evidence::SpanKind;
+use firstlight_schema::CallRow;
 use rustc_hash::FxHashMap;
 
 /// Frames of one task; the kernel's own limit is far below.
@@ -124,7 +125,7 @@ pub(crate) struct Graph {
 impl Graph {
     pub(crate) fn new() -> Self {
         let mut symbols = Symbols::new();
-        let root = symbols.number(b"[boot]");
+        let root = symbols.number(CallRow::Boot.name().as_bytes());
         let initcaller = symbols.number(b"do_one_initcall");
         let helpers = HELPERS.iter().map(|name| symbols.number(name.as_bytes())).collect();
         Self {

@@ -8,7 +8,7 @@ use crate::evidence::{CallNode, Calls, Clock, Evidence, Name, Problem, ProblemKi
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::{Line, Lines};
 use crate::FormatError;
-use firstlight_schema::FormatName;
+use firstlight_schema::{CallRow, FormatName};
 use memchr::memmem;
 
 /// Rows that are kept.
@@ -190,7 +190,7 @@ impl Reader {
 
 fn profile_root() -> Calls {
     let root = CallNode { parent: 0, function: 0, kind: "root", calls: 1, self_ns: None };
-    Calls { functions: vec![("[boot]".to_owned(), None)], nodes: vec![root] }
+    Calls { functions: vec![(CallRow::Boot.name().to_owned(), None)], nodes: vec![root] }
 }
 
 /// `Function Hit Time Avg s^2`, or without times.

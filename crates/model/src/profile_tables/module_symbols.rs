@@ -4,6 +4,7 @@ use firstlight_profile::fold::regroup;
 use firstlight_profile::folding::whole_name;
 use firstlight_profile::recording::{Function, Recording};
 use firstlight_profile::tree::Kind;
+use firstlight_schema::CallRow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The functions of kernel modules as they are known when the boot is over, for code that had no name while it ran; and
@@ -46,17 +47,14 @@ impl ModuleSymbols {
     fn name(&self, address: u64) -> (String, Option<String>, Option<Kind>) {
         match self.0.get(&address) {
             Some((name, module)) => (name.clone(), Some(module.clone()), None),
-            None => (NAMELESS.to_owned(), None, Some(Kind::Unknown)),
+            None => (CallRow::KernelWithoutSymbol.name().to_owned(), None, Some(Kind::Unknown)),
         }
     }
 }
 
-/// The row of kernel code that no symbol covers: generated code, and modules' code that was freed.
-pub const NAMELESS: &str = "[kernel without symbol]";
-
 /// Makes one function of all those that have an address but no name, so that they share a row under each caller.
 pub fn gather_nameless(recording: &mut Recording, modules: &ModuleSymbols) {
-    let Some(row) = recording.functions.iter().position(|function| function.name == NAMELESS) else { return };
+    let Some(row) = recording.functions.iter().position(|function| function.name == CallRow::KernelWithoutSymbol.name()) else { return };
     let functions = &recording.functions;
     let nameless: Vec<bool> = functions
         .iter()

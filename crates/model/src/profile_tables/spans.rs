@@ -1,11 +1,11 @@
 //! The tables of instants and intervals.
 
 use super::instants::{hand_over, phase_name, Clock};
-use super::module_symbols::{name, ModuleSymbols, NAMELESS};
+use super::module_symbols::{name, ModuleSymbols};
 use firstlight_profile::folding::plain_name;
 use firstlight_profile::recording::{Instant, Recording};
 use firstlight_schema::table::{integers, texts, write, Values};
-use firstlight_schema::{Grade, SpanKind, TableError};
+use firstlight_schema::{CallRow, Grade, SpanKind, TableError};
 use std::path::Path;
 
 /// Writes `marks`.
@@ -76,7 +76,7 @@ pub fn write_spans(
             kind: SpanKind::Initcall,
             // An initcall whose name was not to be had while it was there; the address at least distinguishes it.
             name: match (called, address) {
-                (name, Some(address)) if name == NAMELESS => format!("{address:#x}"),
+                (name, Some(address)) if name == CallRow::KernelWithoutSymbol.name() => format!("{address:#x}"),
                 // The list of initcalls distinguishes those of one name by their instants.
                 (name, _) => plain_name(&name).to_owned(),
             },

@@ -84,3 +84,16 @@ names! {
         Group = "group": "Functions put together.",
     }
 }
+
+names! {
+    /// The rows of the calling-context tree that are no function.
+    CallRow {
+        Boot = "[boot]": "The root of the tree.",
+        Firmware = "[firmware]": "Firmware.",
+        Decompressor = "[decompressor]": "The kernel's decompressor.",
+        KernelWithoutSymbol = "[kernel without symbol]": "Kernel code that no symbol names.",
+        User = "[user]": "User mode.",
+        Interrupts = "[interrupts]": "All interrupts.",
+        Idle = "[idle]": "Idle time.",
+    }
+}

@@ -22,6 +22,7 @@ from firstlight.experiment.parallel import side_by_side
 from firstlight.experiment.plan import Build
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.resolve import resolve
+from firstlight.quantities import time_text
 from firstlight.recipe.options import RecordOptions
 
 _TIMEOUT_FACTOR = 4
@@ -150,4 +151,4 @@ def _said(choice: Choice) -> str:
 def _result(measured: Measured) -> str:
     if measured.time_ns is None:
         return measured.why
-    return f"{measured.time_ns / 1e6:,.1f} ms" + (f", {measured.why}" if measured.why else "")
+    return time_text(measured.time_ns) + (f", {measured.why}" if measured.why else "")

@@ -14,6 +14,7 @@ from firstlight.analysis.processes.user_functions import base_name, code_name
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.once import once
 from firstlight.bundle.slices import Interval
+from firstlight.schema.spans import CallKind, CallRow
 
 #: A process of a longer chain of parents stands below the outermost ones.
 _DEEPEST = 500
@@ -23,8 +24,7 @@ class Frame(NamedTuple):
     """One frame of a stack."""
 
     name: str
-    #: What it is, in the words of the calling-context tree.
-    kind: str
+    kind: CallKind
 
 
 class Stack(NamedTuple):
@@ -38,12 +38,12 @@ class Stack(NamedTuple):
     ns: int
 
 
-_BOOT = Frame("[boot]", "root")
-_USER = Frame("[user]", "user")
-_KERNEL = Frame("[kernel]", "group")
-_INTERRUPTS = Frame("[interrupts]", "interrupt")
-_IDLE = Frame("[idle]", "idle")
-_BEFORE = Frame("[before the kernel]", "firmware")
+_BOOT = Frame(CallRow.BOOT, CallKind.ROOT)
+_USER = Frame(CallRow.USER, CallKind.USER)
+_KERNEL = Frame("[kernel]", CallKind.GROUP)
+_INTERRUPTS = Frame(CallRow.INTERRUPTS, CallKind.INTERRUPT)
+_IDLE = Frame(CallRow.IDLE, CallKind.IDLE)
+_BEFORE = Frame("[before the kernel]", CallKind.FIRMWARE)
 
 _Own = dict[tuple[Frame, ...], tuple[int, int]]
 """Calls and instructions by the frames below a process."""
@@ -153,7 +153,7 @@ def call_places(boot: Boot, made: pl.DataFrame, place: Callable[[tuple[Frame, ..
     stacks, makers = _stacks_of_processes(boot), _makers(boot)
     kinds = made.select("process", "name", "user_function").unique(maintain_order=True)
     places = [
-        place((*stacks[process], *makers.get(maker, (_KERNEL,)), Frame(name, "syscall")))
+        place((*stacks[process], *makers.get(maker, (_KERNEL,)), Frame(name, CallKind.SYSCALL)))
         for process, name, maker in kinds.iter_rows()
     ]
     return kinds.with_columns(node=pl.Series(places, dtype=pl.Int64))
@@ -165,7 +165,9 @@ def _stacks_of_processes(boot: Boot) -> dict[int, tuple[Frame, ...]]:
     names = process_names_of(boot)
     parents = dict(processes(boot).select("process", "parent").iter_rows())
     chains = {process: _chain(process, parents) for process in parents}
-    return {process: (_BOOT, *(Frame(names[each].text, "task") for each in chains[process])) for process in parents}
+    return {
+        process: (_BOOT, *(Frame(names[each].text, CallKind.TASK) for each in chains[process])) for process in parents
+    }
 
 
 @once
@@ -174,7 +176,7 @@ def _makers(boot: Boot) -> dict[int, tuple[Frame, ...]]:
     makers: dict[int, tuple[Frame, ...]] = {}
     for row in boot.table("user_functions").iter_rows(named=True):
         file = base_name(row["file"]) if row["file"] else f"[{row['kind']}]"
-        makers[row["row"]] = (_USER, Frame(file, "user"), Frame(code_name(row), "user"))
+        makers[row["row"]] = (_USER, Frame(file, CallKind.USER), Frame(code_name(row), CallKind.USER))
     return makers
 
 
@@ -186,7 +188,7 @@ def _executed(boot: Boot, interval: Interval | None) -> tuple[dict[int, _Own], d
         _add(code, process, makers[row], 0, instructions)
     calls: dict[int, _Own] = {}
     for process, name, maker, count, instructions in _calls(boot, interval).iter_rows():
-        _add(calls, process, (*makers.get(maker, (_KERNEL,)), Frame(name, "syscall")), count, instructions)
+        _add(calls, process, (*makers.get(maker, (_KERNEL,)), Frame(name, CallKind.SYSCALL)), count, instructions)
     return code, calls
 
 

@@ -17,6 +17,7 @@ from firstlight.bundle.slices import Interval
 from firstlight.bundle.tables import columns
 from firstlight.debug_files import debug_files
 from firstlight.schema.code import FunctionSource
+from firstlight.schema.spans import CallRow
 
 HINT = "user code is followed on request; record the boot again with `--user-functions`"
 """How to get rows."""
@@ -154,8 +155,8 @@ def process_work(
     )
     rest = [
         ("[page faults, switches, unfinished calls]", "kernel", kernel - by_call["self_instructions"].sum()),
-        ("[interrupts]", "interrupts", interrupts),
-        *([("[user]", "user", user)] if functions.is_empty() else []),
+        (CallRow.INTERRUPTS, "interrupts", interrupts),
+        *([(CallRow.USER, "user", user)] if functions.is_empty() else []),
     ]
     others = pl.DataFrame(rest, schema=columns("name kind self_instructions:int"), orient="row")
     work = pl.concat([functions, by_call.with_columns(kind=pl.lit("system_call")), others], how="diagonal")

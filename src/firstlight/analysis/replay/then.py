@@ -6,9 +6,10 @@ from bisect import bisect_left, bisect_right
 
 from firstlight.analysis.path.thread_names import Named, Programs
 from firstlight.analysis.replay.processor import Ran, Replay
+from firstlight.schema.spans import CallRow
 
 #: The time on a path in which nothing ran.
-IDLE = Named("[idle]", None)
+IDLE = Named(CallRow.IDLE, None)
 
 
 def charged(replay: Replay, begin: int, goal: int, programs: Programs) -> dict[Named, int]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from firstlight.audit.agreement import Agreement, Difference, Measure
 from firstlight.audit.causes.charges import self_causes
 from firstlight.audit.causes.roots import edge_causes, moved_calls, total_causes
-from firstlight.audit.tables import NAMELESS, Evidence, Tables
+from firstlight.audit.tables import Evidence, Tables
+from firstlight.schema.spans import CallRow
 
 
 def with_causes(
@@ -41,7 +42,7 @@ def with_causes(
 
 
 def _other(each: Difference, evidence: Evidence) -> str | None:
-    if NAMELESS in each.what:
+    if CallRow.KERNEL_WITHOUT_SYMBOL in each.what:
         return "code without a symbol: where its functions begin is not known"
     if each.what.endswith("]") and " [" in each.what:
         return "code of a module: the oracle names it by what stood at its address when the boot was over"

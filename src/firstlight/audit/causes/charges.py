@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-from firstlight.audit.tables import ROOT, AuditFigures, Evidence, Tables
+from firstlight.audit.tables import AuditFigures, Evidence, Tables
+from firstlight.schema.spans import CallRow
 
 _NOTHING = AuditFigures()
 _STEPS = 2
@@ -74,7 +75,7 @@ def _taken(evidence: Evidence) -> dict[str, list[tuple[str, int]]]:
     """For every function in whose middle others were: who, and for how many instructions."""
     by_place: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for (on, of), count in sorted(evidence.elsewhere.items()):
-        if on != ROOT:
+        if on != CallRow.BOOT:
             by_place[of].append((on, count))
     return dict(by_place)
 
@@ -166,7 +167,7 @@ def faults(rest: dict[str, int], observed: Tables, evidence: Evidence) -> list[C
     """
     raised: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for (by, entry), count in sorted(observed.edges.items()):
-        if entry in evidence.layout.entries and by not in (ROOT, entry):
+        if entry in evidence.layout.entries and by not in (CallRow.BOOT, entry):
             raised[entry][by] = count
     found = []
     for entry, callers in raised.items():
@@ -251,7 +252,7 @@ def interrupts(rest: dict[str, int], recorded: Tables, observed: Tables, evidenc
         for name, figures in observed.functions.items()
         if name in evidence.layout.entries
         and figures.entries
-        and observed.edges.get((ROOT, name), 0) == figures.entries == rest.get(name)
+        and observed.edges.get((CallRow.BOOT, name), 0) == figures.entries == rest.get(name)
     }
     count = sum(entries.values())
     lacking = {name: less for name, less in rest.items() if less < 0}

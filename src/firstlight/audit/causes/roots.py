@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from firstlight.audit.causes.charges import padded
-from firstlight.audit.tables import ROOT, AuditFigures, Evidence, Tables
+from firstlight.audit.tables import AuditFigures, Evidence, Tables
+from firstlight.schema.spans import CallRow
 
 _NOTHING = AuditFigures()
 _PART = 0.1
@@ -60,17 +61,17 @@ def moved_calls(recorded: Tables, observed: Tables, evidence: Evidence) -> list[
     lacking: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for (caller, callee), count in sorted(recorded.edges.items()):
         more = count - observed.edges.get((caller, callee), 0)
-        if more > 0 and caller != ROOT:
+        if more > 0 and caller != CallRow.BOOT:
             lacking[callee].append((caller, more))
     heads = {
         count
         for (caller, callee), count in recorded.edges.items()
-        if caller == ROOT and count > 1 and callee not in evidence.layout.entries
+        if caller == CallRow.BOOT and count > 1 and callee not in evidence.layout.entries
     }
     first = _first_stack(recorded, observed)
     found = []
     for callee, callers in lacking.items():
-        calls = observed.edges.get((ROOT, callee), 0) - recorded.edges.get((ROOT, callee), 0)
+        calls = observed.edges.get((CallRow.BOOT, callee), 0) - recorded.edges.get((CallRow.BOOT, callee), 0)
         if calls != sum(more for _, more in callers) or len(callers) != 1:
             continue
         caller = callers[0][0]
@@ -85,7 +86,7 @@ def moved_calls(recorded: Tables, observed: Tables, evidence: Evidence) -> list[
 def _first_stack(recorded: Tables, observed: Tables) -> set[str]:
     """The functions on the first stack, if the oracle left it: those that ran once below the one that began."""
     once = {name for name, figures in recorded.functions.items() if figures.entries == 1}
-    began = [callee for caller, callee in recorded.edges if caller == ROOT and callee in once]
+    began = [callee for caller, callee in recorded.edges if caller == CallRow.BOOT and callee in once]
     if not began:
         return set()
     root = max(began, key=lambda name: recorded.functions[name].total_instructions)
@@ -102,7 +103,7 @@ def edge_causes(moved: list[Moved], recorded: Tables, observed: Tables, evidence
     """The causes of differences of edges, by edge."""
     causes = {}
     for each in moved:
-        causes[f"{each.caller} > {each.callee}"] = causes[f"{ROOT} > {each.callee}"] = each.cause
+        causes[f"{each.caller} > {each.callee}"] = causes[f"{CallRow.BOOT} > {each.callee}"] = each.cause
     for caller, callee in recorded.edges:
         other = observed.functions.get(callee, _NOTHING)
         if callee in evidence.layout.entry_section and not other.entries and not other.self_instructions:
@@ -141,7 +142,7 @@ def total_causes(
 def _is_moved(apart: int, below: list[Moved], observed: Tables, evidence: Evidence) -> bool:
     """Whether a total differs by what hangs from nobody to the oracle."""
     caller = below[0].caller
-    alone = evidence.elsewhere.get((ROOT, caller), 0)
+    alone = evidence.elsewhere.get((CallRow.BOOT, caller), 0)
     expected, doubt = 0.0, _WHOLE * apart
     for each in below:
         callee = observed.functions[each.callee]

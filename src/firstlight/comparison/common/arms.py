@@ -8,6 +8,7 @@ from pathlib import Path
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.equality import equal_tables
+from firstlight.bundle.manifest import BootState
 from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
 from firstlight.recipe.mode import RecordMode
@@ -88,7 +89,7 @@ def read_arm(path: Path) -> BootSet:
             excluded.append(Excluded(bundle, error.message))
             continue
         failure = boot.manifest.failure
-        if failure is None and boot.manifest.status == "complete":
+        if failure is None and boot.manifest.status == BootState.COMPLETE:
             boots.append(boot)
         else:
             said = f" ({failure.reason}): {failure.detail}" if failure is not None else ""

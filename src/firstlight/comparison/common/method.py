@@ -11,6 +11,7 @@ import polars as pl
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.equality import equal_tables
+from firstlight.bundle.manifest import BootState
 from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
 from firstlight.comparison.common.input_changes import recipe_changes
 from firstlight.errors import UnhealthyBootError
@@ -66,7 +67,7 @@ def decide_method(first: Boot, second: Boot) -> MethodReport:
     if first.directory.resolve() == second.directory.resolve():
         method = Method.EXACT if exact else Method.NOISY
         return MethodReport(method, ("both are the same recording: record a second one to learn more",))
-    failed = [boot.directory.name for boot in (first, second) if boot.manifest.status == "failed"]
+    failed = [boot.directory.name for boot in (first, second) if boot.manifest.status == BootState.FAILED]
     if failed:
         reason = f"{' and '.join(f'`{name}`' for name in failed)} did not come up"
         return MethodReport(Method.UNSTABLE, (reason,))

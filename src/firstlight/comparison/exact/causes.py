@@ -15,7 +15,7 @@ from firstlight.comparison.exact.owners import INITCALL_CALLER, WRAPPERS
 from firstlight.comparison.exact.parts import Parts, added
 from firstlight.comparison.exact.rows import Key, Presence
 from firstlight.comparison.exact.tree import TreeDifference
-from firstlight.schema.spans import CallKind
+from firstlight.schema.spans import CallKind, CallRow
 
 #: A function is named where at least this share of all caused changes goes through it.
 _MOST = 0.6
@@ -28,7 +28,7 @@ _LEAST_PROGRAM = 0.2
 _CHAIN = 4
 #: How long after idle time what it ended with has to run.
 _SOON_NS = 1_000_000
-_UNNAMED = WRAPPERS | {INITCALL_CALLER, "[boot]", "[user]", "[interrupts]"}
+_UNNAMED = WRAPPERS | {INITCALL_CALLER, CallRow.BOOT, CallRow.USER, CallRow.INTERRUPTS}
 
 
 @dataclass(frozen=True)

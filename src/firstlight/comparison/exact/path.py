@@ -15,10 +15,7 @@ from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.exclusive_time import exclusive_ns
 from firstlight.comparison.exact.level import Level, LevelPart, add_part, make_level, ordered
 from firstlight.comparison.exact.rows import Key, Row, RowDelta
-from firstlight.schema.spans import CallKind, SpanKind
-
-#: Time in which nothing ran.
-IDLE = "[idle]"
+from firstlight.schema.spans import CallKind, CallRow, SpanKind
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,7 @@ class _Owners:
             task = self._tasks.get(span) if kind == SpanKind.INITCALL else None
             if self._charged and name == UNKNOWN:
                 # What ran is known, so this is when nothing did.
-                _add(parts, IDLE, CallKind.IDLE, end - start)
+                _add(parts, CallRow.IDLE, CallKind.IDLE, end - start)
             elif task is None:
                 _add(parts, name, kind, end - start)
             else:

@@ -16,11 +16,11 @@ from firstlight.bundle.boot import Boot
 from firstlight.comparison.exact.level import Level, LevelPart, add_part, make_level
 from firstlight.comparison.exact.rows import Key, Row, RowDelta
 from firstlight.recipe.mode import RecordMode
-from firstlight.schema.spans import CallKind
+from firstlight.schema.spans import CallKind, CallRow
 
 #: Of the level of processes: what came while they ran, and what ran while none could.
-INTERRUPTS = Key("[interrupts]", kind=CallKind.GROUP)
-IDLE = Key("[idle]", kind=CallKind.IDLE)
+INTERRUPTS = Key(CallRow.INTERRUPTS, kind=CallKind.GROUP)
+IDLE = Key(CallRow.IDLE, kind=CallKind.IDLE)
 #: What each level does not attribute.
 RESTS = {
     "processes": "[before the kernel]",

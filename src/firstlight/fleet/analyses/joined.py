@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import ibis.expr.types as ir
 from ibis import _
 
+from firstlight.bundle.manifest import BootState
 from firstlight.fleet.conditions import Condition, where
 from firstlight.fleet.engine import Tables
 
-COMPLETE = "complete"
 NOT_KNOWN = "-"
 """What stands for an attribute that a boot lacks."""
 TOTAL = "total"
@@ -22,7 +22,7 @@ def chosen_boots(tables: Tables, conditions: Sequence[Condition], attributes: Se
 
     :param attributes: what a boot lacks of them is :data:`NOT_KNOWN`.
     """
-    boots = where(tables.boots.filter(_.status == COMPLETE), conditions)
+    boots = where(tables.boots.filter(_.status == BootState.COMPLETE), conditions)
     named = {name: boots[name].fill_null(NOT_KNOWN) for name in attributes}
     return boots.select("boot", "total_ns", **named)
 

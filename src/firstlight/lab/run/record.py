@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from firstlight.bundle.command_line import unread, word_facts
 from firstlight.bundle.machine import LEFT_OUT
-from firstlight.bundle.manifest import SCHEMA_VERSION, Clock, Completeness, Failure, Manifest, Tool
+from firstlight.bundle.manifest import SCHEMA_VERSION, BootState, Clock, Completeness, Failure, Manifest, Tool
 from firstlight.bundle.reliability import HINT, broken, broken_text, invariant_text
 from firstlight.bundle.writer import check_destination, check_space, describe_tables, new_bundle, sweep, write_manifest
 from firstlight.errors import LabError, UnhealthyBootError
@@ -53,7 +53,7 @@ from firstlight.recipe.command import repeat_command
 from firstlight.recipe.field_types import Accelerator
 from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
-from firstlight.schema.records import FailureReason
+from firstlight.schema.records import ClockKind, FailureReason
 from firstlight.version import VERSION
 
 
@@ -233,10 +233,10 @@ def _manifest(options: RecordOptions, inputs: Inputs, booted: _Booted, bundle: P
         schema_version=SCHEMA_VERSION,
         tool=Tool(name="firstlight", version=VERSION),
         mode=RecordMode.LIVE if live else RecordMode.EXACT,
-        status="complete" if failure is None else "failed",
+        status=BootState.COMPLETE if failure is None else BootState.FAILED,
         failure=failure,
         clock=Clock(
-            kind="host" if live else "virtual",
+            kind=ClockKind.HOST if live else ClockKind.VIRTUAL,
             unit="ns",
             origin=booted.attributed.origin,
             icount_shift=None if live else options.shift,

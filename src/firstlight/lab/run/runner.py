@@ -14,6 +14,7 @@ from firstlight.lab.qemu.command_line import RunFiles
 from firstlight.lab.qemu.confinement import Launch
 from firstlight.lab.qemu.console import Console, last_lines, panic_line
 from firstlight.lab.qemu.emulator import explain_rejection
+from firstlight.quantities import time_text
 from firstlight.schema.records import FailureReason
 
 _POLL_S = 0.05
@@ -191,7 +192,7 @@ def _reason(status: Status) -> tuple[FailureReason | None, str]:
         "stopped": FailureReason.NEVER_READY,
         "error": FailureReason.PLUGIN,
     }
-    default = {"timeout": f"not ready after {status.virtual_ns / 1e9:.3f} s of virtual time"}.get(status.state, "")
+    default = {"timeout": f"not ready after {time_text(status.virtual_ns)} of virtual time"}.get(status.state, "")
     reason = reasons.get(status.state, FailureReason.PLUGIN)
     return reason, status.detail or default or f"the plugin ended as `{status.state}`"
 

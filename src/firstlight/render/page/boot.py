@@ -29,6 +29,7 @@ from firstlight.render.page.timing import page_timing
 from firstlight.render.page.tree import FOLD_DEPTH, FOLD_SHARE, NO_SHARE, PageTree, fold, fold_phases
 from firstlight.render.table_json import table_json
 from firstlight.render.views.machine_costs import machine_costs_table
+from firstlight.schema.records import ClockKind
 from firstlight.schema.spans import SpanKind
 
 #: The version of the data; the page refuses any other.
@@ -195,7 +196,7 @@ def _boot(boot: Boot) -> Json:
         "status": manifest.status,
         "failure": None if manifest.failure is None else _failure(manifest.failure.model_dump()),
         "clock": manifest.clock.kind,
-        "virtual": manifest.clock.kind == "virtual",
+        "virtual": manifest.clock.kind == ClockKind.VIRTUAL,
         "about": [[name, shortened(str(value), TEXT)] for name, value in about if value],
         "totals": manifest.totals.model_dump(),
         "missing": [shortened(reason, NAME) for reason in manifest.completeness.missing],

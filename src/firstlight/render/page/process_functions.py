@@ -10,9 +10,10 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.slices import Interval
 from firstlight.render.page.process_nodes import PARTS, ProcessTree
 from firstlight.render.page.tree import NO_SHARE
+from firstlight.schema.spans import CallKind
 
 #: What calls executed in slices in which several callers made such calls: it is not known in which functions.
-SEVERAL = Frame("[several callers]", "group")
+SEVERAL = Frame("[several callers]", CallKind.GROUP)
 _KEYS = ["name", *CALLER]
 FIGURES = ("calls", "self_instructions")
 
@@ -121,7 +122,7 @@ def _nodes(tree: ProcessTree, calls: pl.DataFrame, functions: pl.DataFrame) -> p
             place = made[at * width + each] = first + len(above) - 1
     names, modules, kinds = named
     frames = {
-        node: Frame(f"{names[node]} [{modules[node]}]" if modules[node] else names[node], kinds[node])
+        node: Frame(f"{names[node]} [{modules[node]}]" if modules[node] else names[node], CallKind(kinds[node]))
         for node in set(nodes)
     }
     tree.extend(above, [frames[node] for node in nodes])

@@ -42,8 +42,8 @@ class ProcessTree:
         """The node of a stack that was added.
 
         >>> tree = ProcessTree()
-        >>> tree.add(Stack((Frame("[boot]", "root"), Frame("init", "task")), 0, 7, 7))
-        >>> tree.place([Frame("[boot]", "root"), Frame("init", "task")])
+        >>> tree.add(Stack((Frame("[boot]", CallKind.ROOT), Frame("init", CallKind.TASK)), 0, 7, 7))
+        >>> tree.place([Frame("[boot]", CallKind.ROOT), Frame("init", CallKind.TASK)])
         1
         """
         node: int | None = None
@@ -55,7 +55,7 @@ class ProcessTree:
         """The node of a frame below another one, which is made if there is none.
 
         >>> tree = ProcessTree()
-        >>> tree.child(tree.child(None, Frame("[boot]", "root")), Frame("init", "task"))
+        >>> tree.child(tree.child(None, Frame("[boot]", CallKind.ROOT)), Frame("init", CallKind.TASK))
         1
         """
         node = self.known.get((parent, frame))
@@ -68,7 +68,7 @@ class ProcessTree:
         """Append nodes below those that there are, each with its frame; :meth:`place` does not find them.
 
         >>> tree = ProcessTree()
-        >>> tree.extend([tree.child(None, Frame("[boot]", "root"))], [Frame("read", "syscall")])
+        >>> tree.extend([tree.child(None, Frame("[boot]", CallKind.ROOT))], [Frame("read", CallKind.SYSCALL)])
         >>> tree.parent
         [None, 0]
         """

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from firstlight.analysis.path.critical import find_path
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.describe import clock_text
+from firstlight.bundle.manifest import BootState
 from firstlight.escape import printable
 from firstlight.exporters.result import Exported
 from firstlight.exporters.svg import ticks, xml_text
@@ -108,7 +109,7 @@ def _head(drawing: _Drawing, boot: Boot) -> None:
     manifest = boot.manifest
     length = time_text(drawing.last - drawing.first)
     drawing.text(12, 24, boot.directory.resolve().name.removesuffix(".boot"), ' class="title"')
-    state = "" if manifest.state == "complete" else f", {manifest.state}"
+    state = "" if manifest.state == BootState.COMPLETE else f", {manifest.state}"
     drawing.text(12, 42, f"{manifest.mode} mode{state}; {length}, {clock_text(boot)}", ' class="note"')
     drawing.y = 74
 

@@ -17,6 +17,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.command_line import unread
 from firstlight.bundle.describe import between, clock_text, kernel_text
 from firstlight.bundle.machine import cpu_text, features_left_out
+from firstlight.bundle.manifest import BootState
 from firstlight.bundle.phase_bounds import INFERRED
 from firstlight.bundle.reliability import broken, broken_text
 from firstlight.escape import printable
@@ -37,6 +38,7 @@ from firstlight.schema.marks import Mark, Phase
 _MOST_ROWS = 15
 _BAR = 20
 _LONGEST = 400
+_STATE_STYLES = {BootState.COMPLETE: "green", BootState.INCOMPLETE: "yellow", BootState.FAILED: "bold red"}
 
 
 def why_no_marks(boot: Boot) -> str:
@@ -93,7 +95,7 @@ def _known(named: Iterable[tuple[str, str | None]]) -> list[Line]:
 def _identity(boot: Boot) -> Iterator[Block]:
     manifest = boot.manifest
     facts = boot.fact_values()
-    status = (manifest.state, {"complete": "green", "incomplete": "yellow"}.get(manifest.state, "bold red"))
+    status = (manifest.state, _STATE_STYLES[manifest.state])
     spans: list[tuple[str, str]] = [(str(boot.directory), "bold"), (f"  {manifest.mode} mode, ", ""), status]
     if (broken := broken_text(manifest)) is not None:
         spans += [(", ", ""), (f"NOT RELIABLE: {broken}", "bold red")]

@@ -1,6 +1,7 @@
 //! Which stack a line belongs to.
 
 use super::{Cpu, Graph, Kind, Stack, Task, MOST_CPUS, MOST_TASKS, ROOT, SLACK_NS};
+use firstlight_schema::CallRow;
 
 impl Graph {
     /// The stack of what runs on `cpu`; `comm` names it. None when there are too many of either.
@@ -90,7 +91,7 @@ impl Graph {
     fn name(&mut self, place: usize, comm: &[u8]) {
         let key = self.stacks[place].key;
         let name = match (key >> 40, comm.is_empty()) {
-            (1, _) => b"[idle]".to_vec(),
+            (1, _) => CallRow::Idle.name().into(),
             (2, true) => format!("[cpu {}]", key & 0xffff_ffff).into_bytes(),
             (_, true) => b"[task]".to_vec(),
             _ => [b"[task ", comm, b"]"].concat(),

@@ -22,6 +22,7 @@ from firstlight.experiment.plan_parser import checked, parse_toml
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.kernel.kconfig import as_lines, options
 from firstlight.lab.kernel.makefiles import source_files
+from firstlight.quantities import time_text
 from firstlight.recipe.isa import Architecture
 
 _GROUPS = "groups.toml"
@@ -164,7 +165,7 @@ class _Attempt:
             if not why and boot is not None:
                 why = unused_feature(self.features, set(boot.functions()["function"].to_list()))
             outcome = Outcome(Stage.BOOT, measured.time_ns, why)
-        took = "" if outcome.time_ns is None else f"{outcome.time_ns / 1e6:,.1f} ms"
+        took = "" if outcome.time_ns is None else time_text(outcome.time_ns)
         self.progress.note(", ".join(filter(None, (took, outcome.why))))
         return outcome
 
