@@ -92,10 +92,13 @@ lint: packages-lint build ## check formatting, types and common faults
 	cd web && npm run --silent lint
 
 # One after another: each fills the cores by itself. One that lacks an arm does not keep the others from running.
+# A study boots one guest at a time, and as many studies run as there are processors. The longest come first.
 studies: packages-studies build ## run every classic study, quick, into studies/; the laboratory's kernel is built first, once
-	failed=; for study in udev-ptys lvm-activation kernel-hotspots tree-walk root-filesystems; do \
-		firstlight study $$study --quick --force -o studies/$$study || failed="$$failed $$study"; \
-	done; [ -z "$$failed" ] || { echo "error: something is missing in:$$failed" >&2; exit 1; }
+	firstlight image build kernel
+	printf '%s\n' udev-ptys root-filesystems lvm-activation kernel-hotspots tree-walk \
+		| xargs -P "$$(nproc)" -I STUDY bash -o pipefail -c \
+			'firstlight study STUDY --quick --force -j 1 -o studies/STUDY 2>&1 | sed -u "s/^/STUDY: /"' \
+		|| { echo "error: something is missing in a study: its lines above say what" >&2; exit 1; }
 
 # The second QEMU is that of the tests; cells measured before with the same digests are not booted again.
 matrix: packages-test build ## audit every cell of the support matrix, into docs/reference/support-matrix.md; EXTENT=quick for some

@@ -195,7 +195,7 @@ HEALTHY = HotspotHealth(
         ({"warnings": frozenset({"TSC unstable"})}, "1 warning more (`TSC unstable`)"),
         ({"mounts": frozenset({"/"})}, "1 mount lost (`/proc`)"),
         ({"hash_entries": 10}, "hash entries 10, not 1,000"),
-        ({"probed": Probed(202 * MS, (2, 1, 20), 0)}, "a sleep of 100 ms takes 202.0 ms, not 101.0 ms"),
+        ({"probed": Probed(202 * MS, (2, 1, 20), 0)}, "a sleep of 100 ms takes 202.000 ms, not 101.000 ms"),
         ({"probed": Probed(101 * MS, (0, 0, 1), 0)}, "userspace finds 0, 0, 1 of settings, processes and buses"),
         ({"probed": Probed(101 * MS, (2, 1, 20), 1)}, "names are left in an event's format"),
         ({"delay": (10, 40_000)}, "the kernel's short delays take 8 times as long"),

@@ -36,5 +36,5 @@ POPULATIONS = (
     Population("brd", "RAM disks", "brd.rd_nr", 16, (0, 64, 256), ()),
     Population("loop", "loop devices", "loop.max_loop", 8, (1, 64, 128), ()),
     Population("uarts", "serial ports", "8250.nr_uarts", 4, (2, 16, 32), ()),
-    Population("pty", "legacy pseudo-terminals", "pty.legacy_count", 0, (16, 64, 256), (64,)),
+    Population("pty", "legacy pseudo-terminals", "pty.legacy_count", 0, (16, 64, 256), ()),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -93,19 +93,19 @@ def crash_options(kernel: Path, journal: Journal) -> RecordOptions:
     )
 
 
-def dirty_images(roots: Roots, lab: Lab) -> dict[str, Path | MissingValue]:
+def dirty_images(roots: Roots, lab: Lab, journals: Sequence[Journal]) -> dict[str, Path | MissingValue]:
     """By kind, every root as a crash left it, or why there is none."""
     if isinstance(roots.kernel, MissingValue):
-        return {journal.kind: roots.kernel for journal in JOURNALS}
+        return {journal.kind: roots.kernel for journal in journals}
     found: dict[str, Path | MissingValue] = {}
     makers: dict[str, Callable[[Progress], Path]] = {}
-    names = {journal.kind: f"dirty-{journal.kind}" for journal in JOURNALS}
-    for journal in JOURNALS:
+    names = {journal.kind: f"dirty-{journal.kind}" for journal in journals}
+    for journal in journals:
         if isinstance(clean := roots.image(journal.kind), MissingValue):
             found[journal.kind] = clean
         else:
             makers[names[journal.kind]] = partial(dirty_image, roots.kernel, clean, journal, fresh=lab.fresh)
-    made = lab.prepare_all(makers, crash_options(roots.kernel, JOURNALS[0]))
+    made = lab.prepare_all(makers, crash_options(roots.kernel, journals[0]))
     return found | {kind: made[name] for kind, name in names.items() if name in made}
 
 

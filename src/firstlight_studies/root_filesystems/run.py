@@ -28,7 +28,8 @@ from firstlight_studies.root_filesystems.figures import RootEvidence, figures_of
 from firstlight_studies.root_filesystems.measures import FilesystemTimings, lpj_of
 
 #: Left out of a quick run: near relatives of what is in it.
-_NOT_QUICK = ("cramfs-mtd", "romfs-mtd", "squashfs-gzip", "squashfs-lz4", "btrfs", "f2fs")
+_NOT_QUICK = ("cramfs-mtd", "romfs-mtd", "squashfs-gzip", "squashfs-lz4", "erofs-lz4", "btrfs", "f2fs")
+_QUICK_JOURNALS = ("ext3", "ext4")
 _QUICK_TUNED = ("cramfs-xip",)
 _UNPROFILED, _BASELINE = "initramfs-unprofiled", "cramfs"
 
@@ -58,6 +59,7 @@ class _Session:
         self.roots = Roots(self.lab.image("kernel"), write_content(self.lab.scratch))
         self.kinds = tuple(kind for kind in KINDS if not (quick and kind in _NOT_QUICK))
         self.images = {kind: self.roots.image(kind) for kind in self.kinds}
+        self.journals = [each for each in journal.JOURNALS if not quick or each.kind in _QUICK_JOURNALS]
         self.drivers = probes.DRIVERS[:3] if quick else probes.DRIVERS
         self.models = storage.MODELS[:1] if quick else storage.MODELS
 
@@ -70,8 +72,8 @@ class _Session:
         arms = [self.roots.arm(kind) for kind in self.kinds]
         plain = arms[-1].options
         arms.append(StudyArm(_UNPROFILED, replace(plain, profile=False) if isinstance(plain, RecordOptions) else plain))
-        dirty = journal.dirty_images(self.roots, self.lab)
-        for each in journal.JOURNALS:
+        dirty = journal.dirty_images(self.roots, self.lab, self.journals)
+        for each in self.journals:
             arms += journal.root_arms(self.roots, each, dirty[each.kind])
             arms.append(journal.replay_arm(self.roots, each, dirty[each.kind]))
         arms += [delayed.delayed_arm(self.roots, kind, self.images[kind]) for kind in self._delayed]
@@ -144,7 +146,7 @@ class _Session:
             for driver in self.drivers
         }
         sections = self._sections()
-        replays = {each.kind: self._replayed(each) for each in journal.JOURNALS}
+        replays = {each.kind: self._replayed(each) for each in self.journals}
         stored = [(model, storage.stored(self.boots[f"storage-{model.name}"], self._stored)) for model in self.models]
         on_flash = flash.flash_times(self.boots["flash"])
         evidence = RootEvidence(
