@@ -9,8 +9,8 @@ use crate::lines::Lines;
 use crate::tracing::call_tree::{CallTree, Kind, NodeId, ROOT};
 use crate::tracing::symbols::Symbols;
 use crate::FormatError;
-use firstlight_schema::{CallRow, FormatName};
 use firstlight_schema::ReasonCode;
+use firstlight_schema::{CallRow, FormatName};
 use memchr::memmem;
 
 /// The reader.

@@ -54,7 +54,11 @@ impl ModuleSymbols {
 
 /// Makes one function of all those that have an address but no name, so that they share a row under each caller.
 pub fn gather_nameless(recording: &mut Recording, modules: &ModuleSymbols) {
-    let Some(row) = recording.functions.iter().position(|function| function.name == CallRow::KernelWithoutSymbol.name()) else { return };
+    let Some(row) =
+        recording.functions.iter().position(|function| function.name == CallRow::KernelWithoutSymbol.name())
+    else {
+        return;
+    };
     let functions = &recording.functions;
     let nameless: Vec<bool> = functions
         .iter()
