@@ -26,6 +26,7 @@ KERNEL_HOTSPOTS = Study(
     "What do the classic hot spots of a kernel's start cost now, and what does each remedy save and break?",
     ("kernel",),
     "firstlight_studies.kernel_hotspots.run",
+    architectures=("amd64", "arm64"),
 )
 
 TREE_WALK = Study(

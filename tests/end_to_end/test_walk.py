@@ -6,8 +6,9 @@ import pytest
 
 from firstlight.lab.kernel.kernel import default_kernel
 from firstlight.render.terminal.experiment_progress import ExperimentProgress
+from firstlight.study.extent import Extent
 from firstlight.study.outcome import Outcome
-from firstlight.study.runner import Extent, Lab
+from firstlight.study.runner import Lab
 from firstlight.study.table import MissingValue
 from firstlight_studies.tree_walk.run import measure
 from firstlight_studies.tree_walk.workload import TOOLS, Shape, Workload

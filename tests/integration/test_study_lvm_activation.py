@@ -15,9 +15,10 @@ from firstlight.bundle.open import open as open_boot
 from firstlight.errors import UsageError
 from firstlight.render.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.claims import claims_of
+from firstlight.study.extent import Extent
 from firstlight.study.historical import historical_tables
 from firstlight.study.outcome import Finding
-from firstlight.study.runner import Extent, Lab
+from firstlight.study.runner import Lab
 from firstlight.study.table import MissingValue
 from firstlight.study.verdicts import evaluate
 from firstlight_studies.lvm_activation.arms import BY_KEY, SETTINGS, Cell, Mode, arm, guest_options, plan

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from firstlight.experiment.scaling.result import Answer
     from firstlight.experiment.schedule import Prepared
     from firstlight.recipe.options import RecordOptions
-    from firstlight.study.runner import Extent, Lab
+    from firstlight.study.extent import Extent
+    from firstlight.study.runner import Lab
 
 _TABLES = (".csv", ".tsv")
 
@@ -293,14 +294,13 @@ def lab_in(folder: Path, images: Iterable[str], extent: Extent, jobs: int | None
     :param folder: where the bundles go.
     :param images: by their names; the kernel's is not built where *extent* has another one.
     """
-    from firstlight.lab.kernel.kernel import open_kernel
     from firstlight.study.runner import Lab, make_images
 
     if extent.kernel is not None:
-        open_kernel(extent.kernel)
+        extent.check_kernel()
         images = [name for name in images if name != "kernel"]
     with progress_of(True, verbose=True) as progress:
-        made = make_images(images, progress, jobs)
+        made = make_images(images, progress, jobs, extent.arch)
     with run_progress(True) as shown:
         yield Lab(folder, shown, made, extent, fresh, jobs)
 

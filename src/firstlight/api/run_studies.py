@@ -12,9 +12,9 @@ from firstlight.errors import UsageError
 
 if TYPE_CHECKING:
     from firstlight.study.catalogue import Study
+    from firstlight.study.extent import Extent
     from firstlight.study.outcome import Outcome
     from firstlight.study.recheck import Recheck
-    from firstlight.study.runner import Extent
 
 
 def studies() -> list[Study]:
@@ -33,6 +33,7 @@ def run_study(
     name: str,
     output: PathLike | None = None,
     *,
+    arch: str | None = None,
     quick: bool = False,
     full: bool = False,
     kernel: PathLike | None = None,
@@ -45,7 +46,8 @@ def run_study(
     """Boot the arms of a study, and write its bundles, tables and page.
 
     :param name: as :func:`studies` lists it.
-    :param output: the directory to write; by default `study-NAME`.
+    :param output: the directory to write; by default `study-NAME`, with the architecture where one is given.
+    :param arch: the guests' architecture, such as `arm64`; by default `amd64`.
     :param quick: boot fewer arms and smaller sizes; takes minutes.
     :param full: boot the largest sizes, too.
     :param kernel: boot this kernel in place of the lab's and the distribution's.
@@ -55,20 +57,22 @@ def run_study(
     :param fresh: boot everything again instead of using the cache.
     :param jobs: maximum number of parallel boots; by default one per processor.
     :returns: its `tables`, `findings` and the arms that are `missing`.
-    :raises UsageError: for an unknown name, or options that exclude each other.
-    :raises FirstlightError: when not even one arm can be booted, a claim has no figure, or the directory exists.
+    :raises UsageError: for an unknown name, an architecture that the study does not cover, or options that exclude each
+        other.
+    :raises FirstlightError: when not even one arm can be booted, a claim has no figure, the directory exists, or the
+        kernel is for another architecture.
 
     Example: ``firstlight.run_study("tree-walk", quick=True).findings``.
     """
     from firstlight.study.catalogue import find_study
-    from firstlight.study.runner import Extent
+    from firstlight.study.extent import Extent
 
     if quick and full:
         raise UsageError("`--quick` and `--full` cannot be combined", hint="give one of them")
-    extent = Extent(quick, full, as_path(kernel), tuple(map(str, sizes)), memory)
+    extent = Extent(quick, full, as_path(kernel), tuple(map(str, sizes)), memory, _arch(arch))
     chosen = find_study(name)
     chosen.check(extent)
-    return _run(chosen, Path(output or f"study-{name}"), extent, jobs, force=force, fresh=fresh)
+    return _run(chosen, _folder("study", name, output, extent), extent, jobs, force=force, fresh=fresh)
 
 
 def recheck_study(
@@ -76,6 +80,7 @@ def recheck_study(
     kernel: PathLike,
     output: PathLike | None = None,
     *,
+    arch: str | None = None,
     against: PathLike | None = None,
     full: bool = False,
     force: bool = False,
@@ -87,30 +92,34 @@ def recheck_study(
     :param name: as :func:`studies` lists it.
     :param kernel: the kernel to evaluate the claims on.
     :param output: the directory for both studies, `before` and `after`; by default `recheck-NAME`.
+    :param arch: the guests' architecture, such as `arm64`; by default `amd64`.
     :param against: the directory of a finished study to compare with; by default the study runs with its own kernels.
     :param full: boot all arms instead of those of the quick form.
     :param force: replace existing studies.
     :param fresh: boot everything again instead of using the cache.
     :param jobs: maximum number of parallel boots; by default one per processor.
     :returns: its `rows` have each claim with the verdict before and after; `flipped` has those that differ.
-    :raises UsageError: for an unknown name.
-    :raises FirstlightError: when *against* is not this study, or not even one arm can be booted.
+    :raises UsageError: for an unknown name, or an architecture that the study does not cover.
+    :raises FirstlightError: when *against* is not this study, or is one of another architecture, when the kernel is for
+        another one, or not even one arm can be booted.
 
     Example: ``firstlight.recheck_study("tree-walk", "vmlinuz").flipped``.
     """
     from firstlight.study.catalogue import find_study
+    from firstlight.study.extent import Extent
     from firstlight.study.recheck import Recheck, compare_findings, read_findings
-    from firstlight.study.runner import Extent
 
     chosen = find_study(name)
-    folder = Path(output or f"recheck-{name}")
     quick = not full
+    extent = Extent(quick, kernel=Path(kernel), arch=_arch(arch))
+    chosen.check(extent)
+    extent.check_kernel()
+    folder = _folder("recheck", name, output, extent)
     before = (
-        read_findings(Path(against), name)
+        read_findings(Path(against), name, extent.architecture.distribution_name)
         if against is not None
-        else _run(chosen, folder / "before", Extent(quick), jobs, force=force, fresh=fresh).findings
+        else _run(chosen, folder / "before", Extent(quick, arch=extent.arch), jobs, force=force, fresh=fresh).findings
     )
-    extent = Extent(quick, kernel=Path(kernel))
     after = _run(chosen, folder / "after", extent, jobs, force=force, fresh=fresh)
     return Recheck(name, compare_findings(before, after.findings), after.missing)
 
@@ -131,6 +140,18 @@ def new_study(name: str, directory: PathLike | None = None) -> list[Path]:
     from firstlight.study.skeleton import write_skeleton
 
     return write_skeleton(name, Path(directory or name))
+
+
+def _arch(arch: str | None) -> str | None:
+    """The distribution's name of an architecture; none for the usual one, however it is called."""
+    from firstlight.recipe.isa import DEFAULT, chosen_architecture
+
+    chosen = DEFAULT if arch is None else chosen_architecture(arch)
+    return None if chosen is DEFAULT else chosen.distribution_name
+
+
+def _folder(what: str, name: str, output: PathLike | None, extent: Extent) -> Path:
+    return Path(output or "-".join(filter(None, (what, name, extent.arch))))
 
 
 def _run(study: Study, folder: Path, extent: Extent, jobs: int | None, *, force: bool, fresh: bool) -> Outcome:

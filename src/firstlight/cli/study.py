@@ -13,6 +13,13 @@ from firstlight.cli.help import RunByDefault, command_group
 from firstlight.cli.output import Fresh, Jobs, Json, Workers
 
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="The name of a study from `firstlight study list`.")]
+Arch = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ARCH",
+        help="Guests' processor architecture, as `image list` shows it (default: that of the first image there).",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing study.")]
 
 
@@ -42,6 +49,7 @@ def list_studies(json: Json = False) -> None:
 @app.command("run")
 def run(
     name: Name,
+    arch: Arch = None,
     quick: Annotated[bool, typer.Option("--quick", help="Boot fewer arms and smaller sizes; takes minutes.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Boot the largest sizes, too.")] = False,
     kernel: Annotated[
@@ -58,7 +66,12 @@ def run(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="The directory to write (default: study-STUDY)."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="The directory to write (default: study-STUDY, or study-STUDY-ARCH with `--arch`).",
+        ),
     ] = None,
     force: Force = False,
     fresh: Fresh = False,
@@ -70,21 +83,24 @@ def run(
 
     A classic study boots the lab's kernel, which is built once (`firstlight image build kernel`). It writes the
     bundles, a page as study.html and study.md, all tables as CSV, and study.json. All figures are exact: a second run
-    gives the same tables. The exit code is 1 if an arm could not be measured.
+    gives the same tables. With --arch, guests of another architecture boot the distribution's kernel for it; arms and
+    claims about parts that these guests do not have are left out, each with a reason. The exit code is 1 if an arm
+    could not be measured.
 
     \b
     Examples:
       firstlight study run tree-walk --quick
       firstlight study udev-ptys --sizes 0,64,128,256 -o ptys
       firstlight study kernel-hotspots --kernel bzImage --memory 1G
+      firstlight study kernel-hotspots --arch arm64 --quick
     """
     from firstlight.render.study_json import outcome_data
     from firstlight.render.views.study import study_report
 
     with api.boots_by(workers):
         outcome = api.run_study(
-            name, output, quick=quick, full=full, kernel=kernel, sizes=sizes.split(",") if sizes else (), memory=memory,
-            force=force, fresh=fresh, jobs=jobs,
+            name, output, arch=arch, quick=quick, full=full, kernel=kernel, sizes=sizes.split(",") if sizes else (),
+            memory=memory, force=force, fresh=fresh, jobs=jobs,
         )  # fmt: skip
     if json:
         print_json(outcome_data(outcome))
@@ -97,6 +113,7 @@ def run(
 def recheck(
     name: Name,
     kernel: Annotated[Path, typer.Option(metavar="FILE", readable=False, help="Kernel image to evaluate on.")],
+    arch: Arch = None,
     against: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="A finished study to compare with (default: run it)."),
@@ -119,12 +136,13 @@ def recheck(
     Examples:
       firstlight study recheck tree-walk --kernel bzImage
       firstlight study recheck kernel-hotspots --kernel bzImage --against study-kernel-hotspots --json
+      firstlight study recheck kernel-hotspots --arch arm64 --kernel Image
     """
     from firstlight.render.study_json import recheck_data
     from firstlight.render.views.study import recheck_report
 
     found = api.recheck_study(
-        name, kernel, output, against=against, full=full, force=force, fresh=fresh, jobs=jobs
+        name, kernel, output, arch=arch, against=against, full=full, force=force, fresh=fresh, jobs=jobs
     )  # fmt: skip
     if json:
         print_json(recheck_data(found))

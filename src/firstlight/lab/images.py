@@ -107,7 +107,7 @@ def _loader_program(architecture: Architecture, name: str) -> Image:
 
 
 def _of(architecture: Architecture) -> tuple[Image, ...]:
-    if architecture is DEFAULT:
+    if architecture.has_lab_kernel:
         what = "the lab's kernel: legacy terminals, many file systems, disks in memory, tracers"
         kernel = Image("kernel", "kernel", what, "--kernel", kernel_place, build_kernel)
     else:

@@ -23,6 +23,7 @@ def outcome_data(outcome: Outcome) -> Json:
         "title": outcome.title,
         "question": outcome.question,
         "quick": outcome.quick,
+        "architecture": outcome.architecture,
         "recipe": list(outcome.recipe),
         "tables": [_table(table) for table in outcome.tables],
         "charts": [_chart(chart) for chart in outcome.charts],

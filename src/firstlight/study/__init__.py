@@ -39,7 +39,8 @@ _OFFERED = {
     "firstlight.lab.run.resolve": "kernel_root",
     "firstlight.lab.run.symbols": "kernel_symbols",
     "firstlight.quantities": "parse_size size_text time_text",
-    "firstlight.recipe.isa": "DEFAULT",
+    "firstlight.recipe.isa": "DEFAULT Architecture architecture_of",
+    "firstlight.recipe.machine_feature": "MachineFeature",
     "firstlight.recipe.recipe": "Recipe",
     "firstlight.schema.marks": "Mark Phase",
     "firstlight.schema.spans": "SpanKind",
@@ -55,9 +56,10 @@ _OFFERED = {
     "firstlight.study.historical": "historical_tables",
     "firstlight.study.outcome": "Finding MissingArm Outcome Verdict",
     "firstlight.study.planned": "planned_study",
-    "firstlight.study.runner": "Extent Lab StudyArm make_images",
+    "firstlight.study.extent": "Extent",
+    "firstlight.study.runner": "Lab StudyArm make_images",
     "firstlight.study.serial_line": "BAUD SLOW_BAUD on_the_line_ns",
-    "firstlight.study.verdicts": "Figure Figures derived evaluate relative",
+    "firstlight.study.verdicts": "Figure Figures derived evaluate lacking relative",
     "firstlight.study.table": "Chart Field Kind MissingValue Series Table Value first_missing missing_in missing_row "
     "value_text",
 }

@@ -35,6 +35,9 @@ from firstlight.quantities import parse_size as parse_size
 from firstlight.quantities import size_text as size_text
 from firstlight.quantities import time_text as time_text
 from firstlight.recipe.isa import DEFAULT as DEFAULT
+from firstlight.recipe.isa import Architecture as Architecture
+from firstlight.recipe.isa import architecture_of as architecture_of
+from firstlight.recipe.machine_feature import MachineFeature as MachineFeature
 from firstlight.recipe.recipe import Recipe as Recipe
 from firstlight.schema.marks import Mark as Mark
 from firstlight.schema.marks import Phase as Phase
@@ -55,6 +58,7 @@ from firstlight.study.disks import attach as attach
 from firstlight.study.disks import prepare as prepare
 from firstlight.study.driver_modules import LOAD_MODULES as LOAD_MODULES
 from firstlight.study.driver_modules import write_modules as write_modules
+from firstlight.study.extent import Extent as Extent
 from firstlight.study.guest_files import kept_number as kept_number
 from firstlight.study.guest_files import kept_text as kept_text
 from firstlight.study.guest_files import stamps_of as stamps_of
@@ -64,7 +68,6 @@ from firstlight.study.outcome import MissingArm as MissingArm
 from firstlight.study.outcome import Outcome as Outcome
 from firstlight.study.outcome import Verdict as Verdict
 from firstlight.study.planned import planned_study as planned_study
-from firstlight.study.runner import Extent as Extent
 from firstlight.study.runner import Lab as Lab
 from firstlight.study.runner import StudyArm as StudyArm
 from firstlight.study.runner import make_images as make_images
@@ -86,6 +89,7 @@ from firstlight.study.verdicts import Figure as Figure
 from firstlight.study.verdicts import Figures as Figures
 from firstlight.study.verdicts import derived as derived
 from firstlight.study.verdicts import evaluate as evaluate
+from firstlight.study.verdicts import lacking as lacking
 from firstlight.study.verdicts import relative as relative
 
 open_boot = firstlight.bundle.open.open

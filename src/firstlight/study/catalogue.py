@@ -8,10 +8,13 @@ from importlib import import_module
 
 from firstlight.errors import UsageError
 from firstlight.plugins import plugins
+from firstlight.quantities import joined
+from firstlight.recipe.isa import DEFAULT
 from firstlight.study.claims import claims_of
+from firstlight.study.extent import Extent
 from firstlight.study.historical import historical_tables
 from firstlight.study.outcome import Outcome
-from firstlight.study.runner import Extent, Lab
+from firstlight.study.runner import Lab
 from firstlight.study.table import Chart, Table
 from firstlight.study.verdicts import Figures, evaluate
 from firstlight.suggest import one_of
@@ -34,6 +37,8 @@ class Study:
     It is loaded when the study runs."""
     sizes: str = ""
     """What `--sizes` counts; empty where the study has no sizes."""
+    architectures: tuple[str, ...] = (DEFAULT.distribution_name,)
+    """Of guests, that it covers, as the distribution calls them."""
 
     @property
     def package(self) -> str:
@@ -43,10 +48,21 @@ class Study:
     def check(self, extent: Extent) -> None:
         """Check that the study can be run to an extent.
 
-        :raises UsageError: for sizes of a study without sizes.
+        :raises UsageError: for sizes of a study without sizes, and for an architecture that it does not cover.
         """
+        if (name := extent.architecture.distribution_name) not in self.architectures:
+            raise UsageError(
+                f"the study `{self.name}` does not cover guests of {name}",
+                where="--arch",
+                hint=f"it covers {joined(self.architectures, 8)}: {self._other_way()}",
+            )
         if extent.sizes and not self.sizes:
             raise UsageError(f"the study `{self.name}` has no sizes", where="--sizes", hint="leave the option out")
+
+    def _other_way(self) -> str:
+        if self.architectures == (DEFAULT.distribution_name,):
+            return "leave `--arch` out"
+        return f"give one of them, such as `--arch {self.architectures[0]}`"
 
     def run(self, lab: Lab) -> Outcome:
         """Boot every arm, and report what the boots show.
@@ -82,10 +98,11 @@ class Study:
             recipe=(self.repeated(lab), *recipe),
             tables=tuple(tables),
             historical=historical_tables(self.package),
-            findings=evaluate(claims_of(self.package), figures),
+            findings=evaluate(claims_of(self.package), figures, architecture=lab.architecture),
             charts=tuple(chart for chart in charts if chart is not None),
             missing=tuple(lab.missing),
-            notes=tuple(notes),
+            notes=(*lab.architecture_notes, *notes),
+            architecture=lab.architecture.distribution_name,
         )
 
 

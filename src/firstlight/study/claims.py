@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from firstlight.errors import FirstlightError
 from firstlight.frozen import FrozenModel
 from firstlight.quantities import Kind
+from firstlight.recipe.machine_feature import MachineFeature
 from firstlight.study.outcome import Verdict
 from firstlight.toml import parse_checked
 
@@ -58,6 +59,9 @@ class Claim(FrozenModel):
     band: str | None = Field(None, description="the figure of the noise band; a difference inside counts as zero")
     depends: tuple[Dependency, ...] = Field(min_length=1, description="what the figure depends on")
     decided_by: tuple[Dependency, ...] = Field((), description="those of `depends` that decide the verdict")
+    needs: tuple[MachineFeature, ...] = Field(
+        (), description="what a guest has to have; on an architecture without one of them the claim does not apply"
+    )
     refuted_by: str = Field(min_length=1, description="the measurement that would refute it")
     now: str = Field("", description="the text of the figure here; `{figure:unit}` stands for a figure")
     why: str | dict[Verdict, str] = Field("", description="the reason, or one for each verdict")

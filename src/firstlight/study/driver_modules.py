@@ -8,6 +8,7 @@ from pathlib import Path
 from firstlight.errors import FirstlightError
 from firstlight.lab.kernel.kernel import default_kernel, open_kernel
 from firstlight.lab.kernel.modules import modules_for
+from firstlight.recipe.isa import DEFAULT, Architecture
 from firstlight.study.table import MissingValue
 
 LOAD_MODULES = "for each in /modules/*.ko; do insmod $each $(cat ${each%.ko}.par) || exit 1; done"
@@ -15,19 +16,24 @@ LOAD_MODULES = "for each in /modules/*.ko; do insmod $each $(cat ${each%.ko}.par
 
 
 def write_modules(
-    kernel: Path | MissingValue | None, driver: str, folder: Path, parameters: Mapping[str, str] | None = None
+    kernel: Path | MissingValue | None,
+    driver: str,
+    folder: Path,
+    parameters: Mapping[str, str] | None = None,
+    architecture: Architecture = DEFAULT,
 ) -> Path | MissingValue:
     """Write a driver with all modules that it needs.
 
     :param kernel: none for the distribution's.
     :param folder: the overlay to write; the modules are below its `modules/`.
     :param parameters: of each module, by its name.
+    :param architecture: of the guest, for the distribution's kernel.
     :returns: the overlay, or why the kernel has no such module.
     """
     if isinstance(kernel, MissingValue):
         return kernel
     try:
-        modules = modules_for(default_kernel() if kernel is None else open_kernel(kernel), [driver])
+        modules = modules_for(default_kernel(architecture) if kernel is None else open_kernel(kernel), [driver])
     except FirstlightError as error:
         return MissingValue(error.message)
     if not modules:

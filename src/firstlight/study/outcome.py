@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from firstlight.recipe.isa import DEFAULT
 from firstlight.study.table import Chart, Table
 
 
@@ -19,6 +20,8 @@ class Verdict(StrEnum):
     NOT_TESTABLE = "not testable here"
     COUNTED = "counted, no verdict"
     """The absence of evidence is no evidence of absence."""
+    NOT_APPLICABLE = "does not apply"
+    """It is about something that a guest of this architecture does not have."""
 
 
 @dataclass(frozen=True)
@@ -72,3 +75,5 @@ class Outcome:
     missing: tuple[MissingArm, ...] = ()
     notes: tuple[str, ...] = field(default=())
     """What a reader has to know to take the figures for what they are."""
+    architecture: str = DEFAULT.distribution_name
+    """Of the guests, as the distribution calls it."""

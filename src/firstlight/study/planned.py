@@ -16,6 +16,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.errors import FirstlightError, LabError
 from firstlight.frozen import FrozenModel
 from firstlight.quantities import Kind, joined
+from firstlight.recipe.isa import DEFAULT, architecture_named
 from firstlight.recipe.options import RecordOptions
 from firstlight.schema.marks import Mark
 from firstlight.study.band import noise_band
@@ -102,6 +103,9 @@ class StudyPlan(FrozenModel):
     title: str
     question: str
     baseline: str = ModelField(description="the arm that is perturbed for the noise band")
+    architectures: tuple[str, ...] = ModelField(
+        (DEFAULT.distribution_name,), description="of guests, that the study covers: `--arch` takes them"
+    )
     arm: dict[str, PlannedArm] = ModelField(min_length=1)
     measure: dict[str, PlannedMeasure] = ModelField(min_length=1, description="the first is also the noise band's")
     figure: dict[str, PlannedFigure] = ModelField(default_factory=dict)
@@ -114,6 +118,8 @@ class StudyPlan(FrozenModel):
         ):  # fmt: skip
             if unknown := sorted(names - known.keys()):
                 raise ValueError(f"there is no {what} `{unknown[0]}`")
+        if nowhere := [name for name in self.architectures if architecture_named(name) is None]:
+            raise ValueError(f"there is no architecture `{nowhere[0]}`")
         return self
 
     @model_validator(mode="after")
@@ -188,7 +194,7 @@ def planned_study(package: str) -> PlannedStudy:
     Example: ``STUDY = planned_study(__name__)``.
     """
     plan = read_plan(package)
-    return PlannedStudy(plan.name, plan.title, plan.question, plan.images, package)
+    return PlannedStudy(plan.name, plan.title, plan.question, plan.images, package, architectures=plan.architectures)
 
 
 def read_plan(package: str) -> StudyPlan:

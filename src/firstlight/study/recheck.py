@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.errors import FirstlightError
+from firstlight.recipe.isa import DEFAULT
 from firstlight.study.outcome import Finding, MissingArm, Verdict
 
 
@@ -58,10 +59,11 @@ def compare_findings(before: Iterable[Finding], after: Iterable[Finding]) -> tup
     )
 
 
-def read_findings(folder: Path, study: str) -> tuple[Finding, ...]:
+def read_findings(folder: Path, study: str, architecture: str = DEFAULT.distribution_name) -> tuple[Finding, ...]:
     """The findings of a finished study.
 
-    :raises FirstlightError: when the directory has no such study.
+    :param architecture: of the guests, as the distribution calls it.
+    :raises FirstlightError: when the directory has no such study, or one with guests of another architecture.
     """
     path = folder / "study.json"
     hint = f"run it: `firstlight study {study} -o {folder}`"
@@ -69,6 +71,12 @@ def read_findings(folder: Path, study: str) -> tuple[Finding, ...]:
         data = json.loads(path.read_text(encoding="utf-8"))
         if data["study"] != study:
             raise FirstlightError(f"this is the study `{data['study']}`, not `{study}`", where=str(path))
+        # Studies of earlier versions have guests of this architecture alone.
+        if (booted := data.get("architecture", DEFAULT.distribution_name)) != architecture:
+            raise FirstlightError(
+                f"this study booted guests of {booted}, not of {architecture}",
+                where=str(path), hint=f"compare it with a kernel for {booted}: `--arch {booted}`",
+            )  # fmt: skip
         return tuple(
             Finding(each["claim"], each["then"], each["now"], Verdict(each["verdict"]), id=each["id"])
             for each in data["findings"]

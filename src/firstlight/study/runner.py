@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
-from firstlight.errors import FirstlightError, UsageError
+from firstlight.errors import FirstlightError
 from firstlight.experiment import boot_cache
 from firstlight.experiment.parallel import side_by_side
 from firstlight.experiment.runner import OneOfMany, RunProgress, boots_at_once
@@ -19,11 +19,16 @@ from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.images import find_image
 from firstlight.lab.run.resolve import resolve
+from firstlight.recipe.isa import DEFAULT, Architecture, chosen_architecture
 from firstlight.recipe.options import RecordOptions
+from firstlight.study.extent import Extent
 from firstlight.study.outcome import MissingArm
 from firstlight.study.table import MissingValue
 
 Made = TypeVar("Made")
+
+KERNEL = "kernel"
+"""The image that is the lab's kernel."""
 
 
 @dataclass(frozen=True)
@@ -33,51 +38,6 @@ class StudyArm:
     name: str
     options: RecordOptions | MissingValue
     """A gap where something that it is made of is missing: the other arms go on."""
-
-
-@dataclass(frozen=True)
-class Extent:
-    """How much a study boots, and on what."""
-
-    quick: bool = False
-    """Fewer arms and smaller sizes: minutes."""
-    full: bool = False
-    """The largest sizes too."""
-    kernel: Path | None = None
-    """Boots in place of the lab's and the distribution's kernel."""
-    sizes: tuple[str, ...] = ()
-    """In place of the study's own; what they count is the study's `sizes`."""
-    memory: str | None = None
-    """Of every guest that an arm does not give another one."""
-
-    @property
-    def options(self) -> str:
-        """The options that asked for it, each after a blank, without paths of this machine.
-
-        >>> Extent(quick=True, sizes=("2", "4")).options
-        ' --quick --sizes 2,4'
-        """
-        words = (
-            self.quick and "--quick",
-            self.full and "--full",
-            self.kernel and "--kernel KERNEL",
-            self.sizes and f"--sizes {','.join(self.sizes)}",
-            self.memory and f"--memory {self.memory}",
-        )
-        return "".join(f" {word}" for word in words if word)
-
-    def counts(self, at_most: int) -> tuple[int, ...]:
-        """The sizes as numbers, ascending, each once.
-
-        :raises UsageError: for a size that is no number from 0 to *at_most*.
-
-        >>> Extent(sizes=("16", "4", "16")).counts(100)
-        (4, 16)
-        """
-        for size in self.sizes:
-            if not size.isdecimal() or int(size) > at_most:
-                raise UsageError(f"no size: `{size}`", where="--sizes", hint=f"give numbers from 0 to {at_most:,}")
-        return tuple(sorted({int(size) for size in self.sizes}))
 
 
 @dataclass
@@ -90,7 +50,7 @@ class Lab:
     folder: Path
     progress: RunProgress
     images: Mapping[str, Path | MissingValue] = field(default_factory=dict)
-    extent: Extent = Extent()
+    extent: Extent = field(default_factory=Extent)
     fresh: bool = False
     """Boot again what was booted before."""
     jobs: int | None = None
@@ -116,6 +76,24 @@ class Lab:
         return self.extent.kernel is None
 
     @property
+    def architecture(self) -> Architecture:
+        """Of the guests."""
+        return self.extent.architecture
+
+    @property
+    def has_own_kernel(self) -> bool:
+        """A kernel is booted beside the distribution's or in place of it: the lab's, or the user's."""
+        return not self.stock or self.architecture.has_lab_kernel
+
+    @property
+    def architecture_notes(self) -> tuple[str, ...]:
+        """A sentence that names the guests' architecture and machine, where these are not the usual ones."""
+        one = self.architecture
+        if one is DEFAULT:
+            return ()
+        return (f"Guests of {one.distribution_name}: QEMU's machine {one.machine} with the processor {one.cpu}.",)
+
+    @property
     def scratch(self) -> Path:
         """A folder below the study's own, for what it makes on the way."""
         path = self.folder / "made"
@@ -124,7 +102,7 @@ class Lab:
 
     def image(self, name: str) -> Path | MissingValue:
         """An image of the lab by its name, which :func:`make_images` made; or why it is not there."""
-        if name == "kernel" and self.extent.kernel is not None:
+        if name == KERNEL and self.extent.kernel is not None:
             return self.extent.kernel
         return self.images[name]
 
@@ -174,16 +152,23 @@ class Lab:
         return {name: made[name] for name in makers}
 
 
-def make_images(names: Iterable[str], progress: Progress, jobs: int | None = None) -> dict[str, Path | MissingValue]:
+def make_images(
+    names: Iterable[str], progress: Progress, jobs: int | None = None, arch: str | None = None
+) -> dict[str, Path | MissingValue]:
     """Make the images that a study boots, where they are not there already.
 
     :param jobs: compilers at a time.
+    :param arch: the guests' architecture.
     :returns: by name, its file or why there is none: a study goes on with what it has.
     """
     made: dict[str, Path | MissingValue] = {}
+    architecture = DEFAULT if arch is None else chosen_architecture(arch)
     for name in names:
+        if name == KERNEL and not architecture.has_lab_kernel:
+            made[name] = MissingValue(f"the lab's kernel is not made for guests of {architecture.distribution_name}")
+            continue
         try:
-            made[name] = find_image(name).build(progress, jobs)
+            made[name] = find_image(name, arch).build(progress, jobs)
         except FirstlightError as error:
             # Where it happened is of this host: the user hears of it, and no table.
             made[name] = MissingValue(error.message)
@@ -231,7 +216,10 @@ class _Session:
     def _obtain(self, name: str, options: RecordOptions, bundle: Path) -> bool:
         """Put an arm's boot where it belongs; returns whether it had to be booted."""
         progress = OneOfMany(name, self._lab.progress, self._stop)
-        options = replace(options, output=bundle, memory=options.memory or self._lab.extent.memory)
+        extent = self._lab.extent
+        options = replace(
+            options, output=bundle, memory=options.memory or extent.memory, arch=options.arch or extent.arch
+        )
         inputs = resolve(options, progress)
         key = inputs.key
         with self._guard:

@@ -8,6 +8,8 @@ from typing import Any, TypeVar, cast, get_args
 
 from firstlight.errors import FirstlightError
 from firstlight.quantities import Kind
+from firstlight.recipe.isa import DEFAULT, Architecture
+from firstlight.recipe.machine_feature import MachineFeature
 from firstlight.study.claims import CLAIMS, UNTIMED, Claim, Dependency
 from firstlight.study.outcome import Finding, Verdict
 from firstlight.study.table import MissingValue, missing_in, value_text
@@ -42,11 +44,13 @@ def relative(figure: Figure, base: Figure) -> float | MissingValue:
 
 
 def evaluate(
-    claims: Iterable[Claim], figures: Figures, untimed: Collection[Dependency] = UNTIMED
-) -> tuple[Finding, ...]:
+    claims: Iterable[Claim], figures: Figures, untimed: Collection[Dependency] = UNTIMED,
+    architecture: Architecture = DEFAULT,
+) -> tuple[Finding, ...]:  # fmt: skip
     """The finding of each claim. No verdict depends on anything but the claims and the figures.
 
     :param untimed: what the machine that was measured does not time as hardware does.
+    :param architecture: of the guests that were measured; a claim about something that they do not have does not apply.
     :raises FirstlightError: when a claim names a figure that the study does not measure.
 
     >>> claim = Claim(id="stat", statement="A stat costs time.", figure="more", unit="percent", expect="at least",
@@ -54,7 +58,32 @@ def evaluate(
     >>> [(found.verdict.value, found.now) for found in evaluate([claim], {"more": 0.134})]
     [('holds in direction', '+13.4 %')]
     """
-    return tuple(_finding(claim, figures, frozenset(untimed)) for claim in claims)
+    return tuple(
+        _not_applicable(claim, architecture)
+        if set(claim.needs) - architecture.features
+        else _finding(claim, figures, frozenset(untimed))
+        for claim in claims
+    )
+
+
+def lacking(needs: Iterable[MachineFeature], architecture: Architecture) -> str:
+    """What a guest of an architecture does not have of what is needed, as the end of a sentence; empty for nothing.
+
+    >>> from firstlight.recipe.isa import DEFAULT, architecture_of
+    >>> lacking([MachineFeature.TSC], architecture_of("aarch64")), lacking([MachineFeature.TSC], DEFAULT)
+    ('a guest there has no time stamp counter', '')
+    """
+    gone = [str(each) for each in needs if each not in architecture.features]
+    return f"a guest there has no {' and no '.join(gone)}" if gone else ""
+
+
+def _not_applicable(claim: Claim, architecture: Architecture) -> Finding:
+    reason = lacking(claim.needs, architecture)
+    return Finding(
+        claim=claim.statement, then=claim.then, verdict=Verdict.NOT_APPLICABLE, id=claim.id,
+        now=f"does not apply on {architecture.distribution_name}, because {reason}",
+        depends=tuple(map(str, claim.depends)), refuted_by=claim.refuted_by,
+    )  # fmt: skip
 
 
 def _finding(claim: Claim, figures: Figures, untimed: frozenset[Dependency]) -> Finding:

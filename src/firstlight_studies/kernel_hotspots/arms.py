@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from firstlight import RecordOptions
 from firstlight.study import Boot, Lab, MissingValue, StudyArm, write_modules
 from firstlight_studies.kernel_hotspots.devices import POPULATIONS
 from firstlight_studies.kernel_hotspots.guest import ADD_MEMORY, LAYERS, LOAD, PROBES
-from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName, Remedy, chosen
+from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName, Remedy, chosen, left_out
 from firstlight_studies.kernel_hotspots.timing_methods import Way, ways_on
 
 Found = Mapping[tuple[KernelName, str], Boot | MissingValue]
@@ -31,6 +31,15 @@ class Booted:
     ways: tuple[Way, ...]
     ways_kernel: KernelName
     kernels: Mapping[KernelName, Path | MissingValue | None]
+    absent: Mapping[KernelName, MissingValue] = field(default_factory=dict)
+    """Kernels that are not booted at all, and why."""
+    left_out: tuple[str, ...] = ()
+    """Remedies that are not tried on this architecture, each with the reason."""
+
+    @property
+    def main(self) -> KernelName:
+        """The kernel whose savings count: the lab's, or the only one."""
+        return "stock" if "lab" in self.absent else "lab"
 
     def plain_arm(self, kernel: KernelName) -> StudyArm:
         """The arm without any remedy."""
@@ -38,7 +47,8 @@ class Booted:
 
     def boot(self, kernel: KernelName, name: str) -> Boot | MissingValue:
         """One boot, or why there is none."""
-        return self.boots.get((kernel, name), MissingValue("not booted in this run"))
+        nothing = self.absent.get(kernel, MissingValue("not booted in this run"))
+        return self.boots.get((kernel, name), nothing)
 
 
 def boot_arms(lab: Lab) -> Booted:
@@ -51,12 +61,18 @@ def boot_arms(lab: Lab) -> Booted:
     if not lab.stock:
         # Another kernel stands in for both: the remedies of either are tried on it, once.
         kernels["stock"] = MissingValue("another kernel was asked for")
-    remedies = {name: chosen(name, quick=lab.quick) for name in KERNELS}
+    absent: dict[KernelName, MissingValue] = {}
+    if isinstance(kernel, MissingValue) and not lab.has_own_kernel:
+        absent["lab"] = kernel
+    remedies = {
+        name: [] if name in absent else chosen(name, quick=lab.quick, alone=bool(absent), architecture=lab.architecture)
+        for name in KERNELS
+    }
     # The ways of timing need a kernel that can be traced: the lab's, and where that is missing the stock one.
     ways_kernel: KernelName = "stock" if isinstance(kernel, MissingValue) else "lab"
     ways = ways_on(quick=lab.quick)
     first: dict[tuple[KernelName, str], RecordOptions | MissingValue] = {}
-    for name in KERNELS:
+    for name in (each for each in KERNELS if each not in absent):
         first[name, PLAIN] = options_of(kernels[name])
         for each in remedies[name]:
             if not each.needs_measured:
@@ -65,7 +81,7 @@ def boot_arms(lab: Lab) -> Booted:
         first[ways_kernel, way.arm] = options_of(
             kernels[ways_kernel], way.words, commands=way.commands, profile=way.profile
         )
-    for population in POPULATIONS:
+    for population in () if absent else POPULATIONS:
         for count in population.chosen(quick=lab.quick):
             first["lab", population.arm(count)] = options_of(kernel, f"{population.word}={count}")
     boots = _boot(lab, first)
@@ -75,7 +91,8 @@ def boot_arms(lab: Lab) -> Booted:
             if each.needs_measured:
                 measured = boots.get((name, each.against), MissingValue(f"the arm `{each.against}` was not booted"))
                 then[name, each.name] = _remedy_options(lab, each, kernels[name], measured)
-    return Booted(boots | _boot(lab, then), remedies, ways, ways_kernel, kernels)
+    lacking = left_out("lab", quick=lab.quick, alone=bool(absent), architecture=lab.architecture)
+    return Booted(boots | _boot(lab, then), remedies, ways, ways_kernel, kernels, absent, tuple(lacking))
 
 
 def _boot(
@@ -94,13 +111,17 @@ def _remedy_options(
     words = remedy.command_line(measured)
     if isinstance(words, MissingValue):
         return words
-    overlay = write_modules(kernel, remedy.module, lab.scratch / f"modules-{remedy.module}") if remedy.module else None
+    overlay = _module(lab, remedy.module, kernel) if remedy.module else None
     if isinstance(overlay, MissingValue):
         return overlay
     options = options_of(kernel, words, commands=_commands(remedy))
     if isinstance(options, MissingValue):
         return options
     return replace(options, cpu=remedy.cpu, memory=remedy.memory, root_as=remedy.root_as, overlay=overlay)
+
+
+def _module(lab: Lab, module: str, kernel: Path | MissingValue | None) -> Path | MissingValue:
+    return write_modules(kernel, module, lab.scratch / f"modules-{module}", architecture=lab.architecture)
 
 
 def _commands(remedy: Remedy) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ _EVENT = re.compile(
 )
 _KMSG = re.compile(r"\d+,\d+,(\d+),[^;]*;(.*)")
 #: From here on a line is printed as it is said.
-_CONSOLE = re.compile(r"printk: console \[ttyS0\] enabled")
+_CONSOLE = re.compile(r"printk: console \[tty[A-Z]+\d+\] enabled")
 #: From here on printk's clock runs as the machine's does.
 _SWITCHED = re.compile(r"clocksource: Switched to clocksource \S+")
 

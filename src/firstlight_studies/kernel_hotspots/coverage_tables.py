@@ -6,7 +6,6 @@ import polars as pl
 
 from firstlight import FirstlightError
 from firstlight.study import (
-    DEFAULT,
     NO_FUNCTION,
     SHARED_NAME,
     Boot,
@@ -17,6 +16,7 @@ from firstlight.study import (
     Series,
     Table,
     Value,
+    architecture_of,
     find_qemu,
     kernel_symbols,
     made_here,
@@ -41,7 +41,7 @@ def linked_of(boot: Boot | MissingValue) -> Linked | MissingValue:
     if not isinstance(recipe, Recipe) or not made_here(boot.manifest):
         return MissingValue("which kernel the bundle booted is known only where it was recorded")
     try:
-        symbols = kernel_symbols(open_kernel(recipe.files.kernel), find_qemu(DEFAULT))
+        symbols = kernel_symbols(open_kernel(recipe.files.kernel), find_qemu(architecture_of(recipe.architecture)))
         return linked_functions(symbols.read_text(encoding="utf-8", errors="replace"))
     except FirstlightError as error:
         return MissingValue(error.message)

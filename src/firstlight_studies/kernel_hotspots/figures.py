@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from firstlight.study import BAUD, Figure, MissingValue, derived, on_the_line_ns, relative
+from firstlight.study import BAUD, Figure, MissingValue, derived, on_the_line_ns, relative, value_text
 from firstlight_studies.kernel_hotspots.differences import PASSING, differences
 from firstlight_studies.kernel_hotspots.guest import AddedMemory
 from firstlight_studies.kernel_hotspots.hotspots import HotSpot
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings
-from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName, Remedy
+from firstlight_studies.kernel_hotspots.remedies import KERNELS, PLAIN, KernelName, Remedy, remedies
 
 Arms = Mapping[KernelName, Mapping[str, HotspotTimings | MissingValue]]
 
@@ -18,6 +18,7 @@ _NOT_BOOTED = MissingValue("not measured in this run")
 _NOT_QUICK = MissingValue("a quick run leaves this arm out")
 #: What the lab's kernel has for the studies, and the distribution's for its own: left out of shares and ranks.
 _LEFT_OUT = ("self-tests", "tracing")
+_NAMES: Mapping[KernelName, str] = {"stock": "stock", "lab": "lab's kernel"}
 _SD_CARD = 10 * 2**20
 """Bytes of a second."""
 
@@ -36,10 +37,12 @@ class Evidence:
     band: float | MissingValue
     loaded_bytes: int | MissingValue
     """Kernel and initramfs, which are in memory at power on."""
+    absent: Mapping[KernelName, MissingValue] = field(default_factory=dict)
+    """Kernels that are not booted at all, and why."""
 
     def arm(self, kernel: KernelName, name: str) -> HotspotTimings | MissingValue:
         """What was measured of an arm."""
-        return self.arms.get(kernel, {}).get(name, _NOT_BOOTED)
+        return self.arms.get(kernel, {}).get(name, self.absent.get(kernel, _NOT_BOOTED))
 
     def either(self, name: str) -> HotspotTimings | MissingValue:
         """An arm of the first kernel that has it: the distribution's own, or else the lab's."""
@@ -86,16 +89,32 @@ def _spots(evidence: Evidence) -> dict[str, Figure]:
     for key in ranked:
         stock, lab = (figures[f"{key}-share-{kernel}"] for kernel in KERNELS)
         figures[f"{key}-share"] = lab if isinstance(stock, MissingValue) else stock
+        figures[f"{key}-here"] = _here(key, figures)
     return figures
+
+
+def _here(key: str, figures: Mapping[str, Figure]) -> Figure:
+    """Time, share and rank of a hot spot with each kernel that was booted."""
+    texts = []
+    for kernel in KERNELS:
+        time, share, rank = (figures[f"{key}-{what}-{kernel}"] for what in ("time", "share", "rank"))
+        if isinstance(share, MissingValue):
+            continue
+        parts = [value_text(time, "time")] if kernel == "stock" else []
+        texts.append(f"{_NAMES[kernel]} {', '.join([*parts, value_text(share, 'share')])}, rank {rank}")
+    return "; ".join(texts) or figures[f"{key}-share"]
 
 
 def _savings(evidence: Evidence) -> dict[str, Figure]:
     """What each remedy saves, and what a serial line would add to it."""
-    figures: dict[str, Figure] = {}
+    nothing = evidence.absent.get("lab", _NOT_BOOTED)
+    kinds = ("saved", "saved-share", "mount-saved", "line")
+    # What is not tried on the kernels that were booted has no figure, and the reason is that of the other kernel.
+    figures: dict[str, Figure] = {f"{each.name}-{kind}": nothing for each in remedies() for kind in kinds}
     for remedy, arm, beside in evidence.pairs():
         saved = derived(lambda one, other: one.window.length_ns - other.window.length_ns, beside, arm)
-        known = figures.get(f"{remedy.name}-saved")
-        if known is None or (isinstance(known, MissingValue) and not isinstance(saved, MissingValue)):
+        known = figures[f"{remedy.name}-saved"]
+        if known is nothing or (isinstance(known, MissingValue) and not isinstance(saved, MissingValue)):
             figures[f"{remedy.name}-saved"] = saved
             figures[f"{remedy.name}-saved-share"] = derived(lambda ns, of: ns / of.window.length_ns, saved, beside)
             figures[f"{remedy.name}-mount-saved"] = derived(
@@ -219,6 +238,16 @@ def _ways(evidence: Evidence) -> dict[str, Figure]:
     return figures
 
 
+def _windows(evidence: Evidence) -> Figure:
+    arms = {kernel: evidence.arm(kernel, PLAIN) for kernel in KERNELS}
+    texts = [
+        f"{_NAMES[kernel]} {value_text(arm.window.length_ns, 'time')}"
+        for kernel, arm in arms.items()
+        if isinstance(arm, HotspotTimings)
+    ]
+    return ", ".join(texts) or _NOT_BOOTED
+
+
 def _stages(evidence: Evidence) -> dict[str, Figure]:
     """The boot as a whole: what is before the kernel, the kernel, and user mode."""
     plain = evidence.either(PLAIN)
@@ -228,6 +257,7 @@ def _stages(evidence: Evidence) -> dict[str, Figure]:
             f"window-{kernel}": derived(lambda each: each.window.length_ns, evidence.arm(kernel, PLAIN))
             for kernel in KERNELS
         },
+        "window-here": _windows(evidence),
         "user-start-up": derived(
             lambda each: each.after_ns if each.after_ns is not None else MissingValue("the guest was not ready"), plain
         ),

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
-from firstlight.study import Boot, MissingValue
+from firstlight.study import DEFAULT, Architecture, Boot, MachineFeature, MissingValue, lacking
 
 KernelName = Literal["lab", "stock"]
 KERNELS: tuple[KernelName, ...] = ("stock", "lab")
@@ -42,6 +42,10 @@ class Remedy:
     wrong: bool = False
     """Preset with a value that is wrong on purpose."""
     remedy: bool = True
+    built_in: bool = False
+    """It takes drivers that the lab's kernel has built in."""
+    needs: tuple[MachineFeature, ...] = ()
+    """What a guest has to have."""
     kernels: tuple[KernelName, ...] = ()
     quick: tuple[KernelName, ...] = ()
     meant: frozenset[str] = frozenset()
@@ -81,14 +85,52 @@ def remedies() -> tuple[Remedy, ...]:
     for each in tomllib.loads(text)["arm"]:
         each["kernels"], each["quick"] = tuple(each["kernels"]), tuple(each["quick"])
         each["meant"] = frozenset(each.get("meant", ()))
+        each["needs"] = tuple(map(MachineFeature, each.get("needs", ())))
         found.append(Remedy(**each))
     return tuple(found)
 
 
-def chosen(kernel: KernelName, *, quick: bool) -> list[Remedy]:
+def chosen(
+    kernel: KernelName, *, quick: bool, alone: bool = False, architecture: Architecture = DEFAULT
+) -> list[Remedy]:
     """The remedies that are tried on a kernel.
+
+    :param alone: no other kernel is booted, so those of the other are tried on this one, as far as it can.
+    :param architecture: of the guests; what they do not have is not tried.
 
     >>> [each.name for each in chosen("stock", quick=True)]
     ['quiet', 'no-apic-timer', 'no-self-tests', 'loop-module']
     """
+    return [each for each in _wanted(kernel, quick=quick, alone=alone) if not _why_not(each, architecture)]
+
+
+def left_out(
+    kernel: KernelName, *, quick: bool, alone: bool = False, architecture: Architecture = DEFAULT
+) -> list[str]:
+    """The remedies that are not tried on an architecture, each with the reason.
+
+    >>> left_out("lab", quick=True)
+    []
+    """
+    wanted = _wanted(kernel, quick=quick, alone=alone)
+    if alone:
+        wanted += [each for each in remedies() if each.built_in and (each.quick or not quick)]
+    lab = "the lab's kernel has the drivers for it built in, and it is not made for this architecture"
+    reasons = {each.name: _why_not(each, architecture) or (lab if each.built_in and alone else "") for each in wanted}
+    names: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        if why:
+            names.setdefault(why, []).append(f"`{name}`")
+    return [f"{', '.join(each)} ({why})" for why, each in names.items()]
+
+
+def _why_not(remedy: Remedy, architecture: Architecture) -> str:
+    if remedy.root_as is not None and not architecture.has_kernel_roots:
+        return "a kernel there cannot mount its root by itself"
+    return lacking(remedy.needs, architecture)
+
+
+def _wanted(kernel: KernelName, *, quick: bool, alone: bool) -> list[Remedy]:
+    if alone:
+        return [each for each in remedies() if not each.built_in and (each.quick or not quick)]
     return [each for each in remedies() if kernel in (each.quick if quick else each.kernels)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from firstlight import LabError
-from firstlight.study import Boot, Lab, MissingValue, Outcome, derived, noise_band
+from firstlight.study import Boot, Lab, MissingValue, Outcome, Recipe, derived, noise_band
 from firstlight_studies.catalogue import KERNEL_HOTSPOTS
 from firstlight_studies.kernel_hotspots.arms import Booted, boot_arms
 from firstlight_studies.kernel_hotspots.coverage_tables import coverage_chart, coverage_of, coverage_table, linked_of
@@ -49,20 +49,23 @@ def run(lab: Lab) -> Outcome:
         raise LabError(f"not one arm could be booted: {reason}", hint="`firstlight doctor` looks at what is needed")
     measured = _measured(booted)
     spots = hot_spots()
-    plain = {kernel: measured[kernel].get(PLAIN, MissingValue("not booted in this run")) for kernel in KERNELS}
+    nothing = MissingValue("not booted in this run")
+    plain = {kernel: measured[kernel].get(PLAIN, booted.absent.get(kernel, nothing)) for kernel in KERNELS}
     linked = {kernel: linked_of(booted.boot(kernel, PLAIN)) for kernel in KERNELS}
     covered = {kernel: coverage_of(booted.boot(kernel, PLAIN), linked[kernel]) for kernel in KERNELS}
     ways = {name: boot for (kernel, name), boot in booted.boots.items() if kernel == booted.ways_kernel}
     timed = timed_boot(ways)
     seen = seen_by_ways(timed)
-    titles = {each.name: each.title for each in booted.remedies["lab"]} | {PLAIN: "512 MiB"}
-    added = added_memory(booted.boot("lab", "memory-added"))
+    titles = {each.name: each.title for each in booted.remedies[booted.main]} | {PLAIN: "512 MiB"}
+    added = added_memory(booted.boot(booted.main, "memory-added"))
     # Savings are those of the lab's kernel where it was booted.
     kernel: KernelName = "lab" if isinstance(booted.boot("lab", PLAIN), Boot) else "stock"
     band = noise_band(lab, booted.plain_arm(kernel), booted.boot(kernel, PLAIN), _window_ns)
     lab.missing += unmeasured(booted, measured, covered, seen, added)
-    loaded = derived(lambda path: path.stat().st_size, lab.image("kernel"))
-    evidence = Evidence(measured, booted.remedies, spots, added, costs(ways, booted.ways), band.relative, loaded)
+    evidence = Evidence(
+        measured, booted.remedies, spots, added, costs(ways, booted.ways), band.relative, _loaded(lab, booted),
+        booted.absent,
+    )  # fmt: skip
     return KERNEL_HOTSPOTS.outcome(
         lab,
         recipe=_recipe(booted),
@@ -72,12 +75,12 @@ def run(lab: Lab) -> Outcome:
             replace(remedy_table(measured, booted.remedies, spots), band_ns=band.width_ns),
             health_table(measured, booted.remedies),
             serial_table(measured, _PRINTING),
-            memory_table(measured["lab"], titles, booted.boot("lab", "memory-added")),
-            device_table(measured["lab"], quick=lab.quick),
+            memory_table(measured[booted.main], titles, booted.boot(booted.main, "memory-added")),
+            *(() if booted.absent else (device_table(measured["lab"], quick=lab.quick),)),
             agreement_table(seen, uneven_in(timed)),
             cost_table(ways, booted.ways),
             initcall_table(seen),
-            *(coverage_table(kernel, covered[kernel]) for kernel in KERNELS),
+            *(coverage_table(kernel, covered[kernel]) for kernel in KERNELS if kernel not in booted.absent),
             function_table(plain, spots, linked),
         ),
         figures=figures_of(evidence),
@@ -86,13 +89,35 @@ def run(lab: Lab) -> Outcome:
             remedy_chart(measured, booted.remedies),
             coverage_chart({str(kernel): each for kernel, each in covered.items()}),
         ),
-        notes=_NOTES,
+        notes=(*_of_kernels(booted), *_NOTES),
     )
 
 
+def _of_kernels(booted: Booted) -> tuple[str, ...]:
+    """Which kernels were booted, and what was not tried on them."""
+    if booted.absent:
+        reason = "; ".join(gap.reason for gap in booted.absent.values())
+        kernels = f"Stock is the distribution's kernel, and savings are its own: {reason}."
+    else:
+        kernels = (
+            "Stock is the distribution's kernel. The lab's kernel has more drivers and tracers built in; savings are "
+            "those of the lab's kernel, as far as it was booted."
+        )
+    return kernels, *(f"Arms that are left out: {each}." for each in booted.left_out)
+
+
+def _loaded(lab: Lab, booted: Booted) -> int | MissingValue:
+    """Bytes of the kernel that was booted."""
+    if not booted.absent:
+        return derived(lambda path: path.stat().st_size, lab.image("kernel"))
+    boot = booted.boot(booted.main, PLAIN)
+    if isinstance(boot, MissingValue):
+        return boot
+    recipe = boot.manifest.recipe
+    return recipe.files.kernel.stat().st_size if isinstance(recipe, Recipe) else MissingValue("no recipe")
+
+
 _NOTES = (
-    "Stock is the distribution's kernel. The lab's kernel has more drivers and tracers built in; savings are those of "
-    "the lab's kernel, as far as it was booted.",
     "Virtual time: one instruction takes one nanosecond, caches and buses take no time. Shares and orders of "
     "magnitude apply to real machines; milliseconds do not.",
     "Waiting is exact: a calibration that waits for ten ticks takes as long here as on any machine.",

@@ -39,6 +39,6 @@ def unmeasured(
     ]
     if isinstance(seen, MissingValue) and there(booted.ways_kernel, ALL):
         found.append(MissingArm("four ways of timing the same boot", seen.reason))
-    if isinstance(added, MissingValue) and there("lab", "memory-added"):
+    if isinstance(added, MissingValue) and there(booted.main, "memory-added"):
         found.append(MissingArm("memory added later", added.reason))
     return found

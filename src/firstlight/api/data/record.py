@@ -243,6 +243,7 @@ class Study(TypedDict):
     title: str
     question: str
     quick: bool
+    architecture: str
     recipe: list[str]
     tables: list[dict[str, JsonValue]]
     charts: list[dict[str, JsonValue]]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from firstlight.recipe.machine_feature import MachineFeature
 from firstlight.schema.marks import Mark
 
 _LIBRARY_FOLDERS = ("usr/lib", "lib", "usr/lib64", "lib64")
@@ -207,6 +208,10 @@ class Architecture:
     """Whether its machine can have a root file system in persistent memory."""
     has_kernel_roots: bool = True
     """Whether the kernel can mount its root by itself from all kinds of images (`--root-as`)."""
+    has_lab_kernel: bool = False
+    """Whether the lab's kernel is made for it. Studies boot the distribution's kernel alone where it is not."""
+    features: frozenset[MachineFeature] = frozenset()
+    """What its guests have and those of other architectures may not: claims and arms of studies need some of them."""
     loaders: Mapping[str, NamedLoader] = field(default_factory=dict)
     """By the names that `--loader` takes."""
     loader_step: int = 1

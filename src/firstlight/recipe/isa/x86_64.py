@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from firstlight.recipe.isa.architecture import Architecture, AuditedProcessors, NamedLoader
+from firstlight.recipe.machine_feature import MachineFeature
 
 X86_64 = Architecture(
     name="x86_64",
@@ -62,6 +63,8 @@ X86_64 = Architecture(
         stuffed=("Skylake-Client", "Icelake-Server"),
     ),
     has_device_tree=False,
+    has_lab_kernel=True,
+    features=frozenset(MachineFeature),
     loaders=MappingProxyType({"ovmf": NamedLoader("OVMF", "ovmf", "/usr/share/ovmf/OVMF.fd")}),
     # `x86_bios_rom_init` of QEMU: whole pages of 64 KiB, below the interrupt controllers.
     loader_step=64 << 10,

@@ -21,6 +21,7 @@ _STYLES = {
     Verdict.MACHINE: "dim",
     Verdict.NOT_TESTABLE: "dim",
     Verdict.COUNTED: "dim",
+    Verdict.NOT_APPLICABLE: "dim",
 }
 
 
@@ -42,7 +43,8 @@ def verdicts_text(outcome: Outcome) -> str:
              Verdict.NO_LONGER: ("no longer holds", "no longer hold"),
              Verdict.MACHINE: ("is decided by the machine here", "are decided by the machine here"),
              Verdict.NOT_TESTABLE: ("is not testable here", "are not testable here"),
-             Verdict.COUNTED: ("is counted without a verdict", "are counted without a verdict")}  # fmt: skip
+             Verdict.COUNTED: ("is counted without a verdict", "are counted without a verdict"),
+             Verdict.NOT_APPLICABLE: ("does not apply", "do not apply")}  # fmt: skip
     counts = {verdict: sum(found.verdict == verdict for found in outcome.findings) for verdict in words}
     return ", ".join(f"{count} {words[verdict][count > 1]}" for verdict, count in counts.items() if count)
 

@@ -1,0 +1,83 @@
+"""How much a study boots, and on what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from firstlight.errors import LabError, UsageError
+from firstlight.lab.kernel.kernel import open_kernel
+from firstlight.recipe.isa import DEFAULT, Architecture, chosen_architecture
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much a study boots, and on what."""
+
+    quick: bool = False
+    """Fewer arms and smaller sizes: minutes."""
+    full: bool = False
+    """The largest sizes too."""
+    kernel: Path | None = None
+    """Boots in place of the lab's and the distribution's kernel."""
+    sizes: tuple[str, ...] = ()
+    """In place of the study's own; what they count is the study's `sizes`."""
+    memory: str | None = None
+    """Of every guest that an arm does not give another one."""
+    arch: str | None = None
+    """Of the guests, as the distribution calls it; none for that of this kind of machine."""
+
+    @property
+    def architecture(self) -> Architecture:
+        """Of the guests.
+
+        :raises UsageError: when there is none of that name.
+        """
+        return DEFAULT if self.arch is None else chosen_architecture(self.arch)
+
+    @property
+    def options(self) -> str:
+        """The options that asked for it, each after a blank, without paths of this machine.
+
+        >>> Extent(quick=True, sizes=("2", "4"), arch="arm64").options
+        ' --arch arm64 --quick --sizes 2,4'
+        """
+        words = (
+            self.arch and f"--arch {self.arch}",
+            self.quick and "--quick",
+            self.full and "--full",
+            self.kernel and "--kernel KERNEL",
+            self.sizes and f"--sizes {','.join(self.sizes)}",
+            self.memory and f"--memory {self.memory}",
+        )
+        return "".join(f" {word}" for word in words if word)
+
+    def check_kernel(self) -> None:
+        """Check that the kernel of the user, if there is one, is for the guests' architecture.
+
+        :raises LabError: when it is for another one, or is no kernel.
+        """
+        if self.kernel is None:
+            return
+        theirs = open_kernel(self.kernel).architecture
+        if theirs is self.architecture:
+            return
+        ours = self.architecture
+        raise LabError(
+            f"this is a kernel for {theirs.distribution_name}, and the study boots guests of {ours.distribution_name}",
+            where=str(self.kernel),
+            hint=f"add `--arch {theirs.distribution_name}`, or give a kernel for {ours.distribution_name}",
+        )
+
+    def counts(self, at_most: int) -> tuple[int, ...]:
+        """The sizes as numbers, ascending, each once.
+
+        :raises UsageError: for a size that is no number from 0 to *at_most*.
+
+        >>> Extent(sizes=("16", "4", "16")).counts(100)
+        (4, 16)
+        """
+        for size in self.sizes:
+            if not size.isdecimal() or int(size) > at_most:
+                raise UsageError(f"no size: `{size}`", where="--sizes", hint=f"give numbers from 0 to {at_most:,}")
+        return tuple(sorted({int(size) for size in self.sizes}))
