@@ -41,6 +41,11 @@ class Booted:
         """The kernel whose savings count: the lab's, or the only one."""
         return "stock" if "lab" in self.absent else "lab"
 
+    @property
+    def adds_memory(self) -> bool:
+        """Memory was added to a running guest."""
+        return any(each.add_memory for each in self.remedies.get(self.main, ()))
+
     def plain_arm(self, kernel: KernelName) -> StudyArm:
         """The arm without any remedy."""
         return StudyArm(f"{kernel}-{PLAIN}", options_of(self.kernels[kernel]))

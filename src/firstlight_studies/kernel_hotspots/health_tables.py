@@ -23,7 +23,7 @@ NOTHING = "nothing of these facts"
 def health_table(arms: Arms, remedies: Remedies) -> Table:
     """The facts of each arm, and which of them differ from those of the arm beside it."""
     rows: list[tuple[Value, ...]] = []
-    for kernel in KERNELS:
+    for kernel in (each for each in KERNELS if arms[each]):
         plain = arms[kernel].get("plain", MissingValue("not booted in this run"))
         rows.append(_row("none", kernel, plain, "", ""))
     for kernel, remedy, found, beside in tried(arms, remedies):

@@ -50,7 +50,7 @@ def run(lab: Lab) -> Outcome:
     measured = _measured(booted)
     spots = hot_spots()
     nothing = MissingValue("not booted in this run")
-    plain = {kernel: measured[kernel].get(PLAIN, booted.absent.get(kernel, nothing)) for kernel in KERNELS}
+    plain = {kernel: measured[kernel].get(PLAIN, nothing) for kernel in KERNELS if kernel not in booted.absent}
     linked = {kernel: linked_of(booted.boot(kernel, PLAIN)) for kernel in KERNELS}
     covered = {kernel: coverage_of(booted.boot(kernel, PLAIN), linked[kernel]) for kernel in KERNELS}
     ways = {name: boot for (kernel, name), boot in booted.boots.items() if kernel == booted.ways_kernel}
@@ -89,7 +89,7 @@ def run(lab: Lab) -> Outcome:
             remedy_chart(measured, booted.remedies),
             coverage_chart({str(kernel): each for kernel, each in covered.items()}),
         ),
-        notes=(*_of_kernels(booted), *_NOTES),
+        notes=(*_of_kernels(booted), *_NOTES, *((_ADDED,) if booted.adds_memory else ())),
     )
 
 
@@ -104,6 +104,12 @@ def _of_kernels(booted: Booted) -> tuple[str, ...]:
             "those of the lab's kernel, as far as it was booted."
         )
     return kernels, *(f"Arms that are left out: {each}." for each in booted.left_out)
+
+
+_ADDED = (
+    "Memory is added by its address, which needs least from the machine: QEMU's own memory devices need slots on "
+    "its command line, and the kernel would find them in the middle of its start."
+)
 
 
 def _loaded(lab: Lab, booted: Booted) -> int | MissingValue:
@@ -123,8 +129,6 @@ _NOTES = (
     "Waiting is exact: a calibration that waits for ten ticks takes as long here as on any machine.",
     "The window ends with the first instruction of user mode. User mode mounts proc and sysfs after it; the changes "
     "until ready show the cost of that.",
-    "Memory is added by its address, which needs least from the machine: QEMU's own memory devices need slots on "
-    "its command line, and the kernel would find them in the middle of its start.",
 )
 
 

@@ -9,7 +9,7 @@ from firstlight_studies.kernel_hotspots.hotspots import HotSpot
 from firstlight_studies.kernel_hotspots.linked import Linked
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings
 from firstlight_studies.kernel_hotspots.partition import IDLE, REST
-from firstlight_studies.kernel_hotspots.remedies import KERNELS, KernelName
+from firstlight_studies.kernel_hotspots.remedies import KernelName
 
 Plain = Mapping[KernelName, HotspotTimings | MissingValue]
 
@@ -19,7 +19,7 @@ _TITLES: Mapping[str, str] = {"stock": "Stock", "lab": "Lab"}
 def share_table(plain: Plain, spots: tuple[HotSpot, ...]) -> Table:
     """A row for each hot spot, one for the rest and one for the whole; the parts add up to it."""
     fields = [Field("Hot spot"), Field("Named"), Field("What it is")]
-    for kernel in KERNELS:
+    for kernel in plain:
         fields += [Field(_TITLES[kernel], "time"), Field(f"{_TITLES[kernel]}, share", "share")]
     rows: list[tuple[Value, ...]] = [
         (spot.title, "then" if spot.then else "now", spot.about, *_figures(plain, spot.key)) for spot in spots
@@ -27,7 +27,7 @@ def share_table(plain: Plain, spots: tuple[HotSpot, ...]) -> Table:
     rows.append((REST, "", "what was called under none of the functions", *_figures(plain, REST)))
     rows.append((IDLE, "", "the processor waits", *_figures(plain, IDLE)))
     whole: list[Value] = []
-    for kernel in KERNELS:
+    for kernel in plain:
         found = plain[kernel]
         whole += missing_row(found, 2) if isinstance(found, MissingValue) else (found.parts.whole_ns, 1.0)
     rows.append(("whole", "", "start_kernel to the first instruction of user mode", *whole))
@@ -37,7 +37,7 @@ def share_table(plain: Plain, spots: tuple[HotSpot, ...]) -> Table:
 
 def _figures(plain: Plain, key: str) -> list[Value]:
     figures: list[Value] = []
-    for kernel in KERNELS:
+    for kernel in plain:
         found = plain[kernel]
         if isinstance(found, MissingValue):
             figures += missing_row(found, 2)
@@ -51,11 +51,11 @@ def function_table(
 ) -> Table:
     """A row for each named function: its exact calls and total, and what of its hot spot it stands for."""
     fields = [Field("Hot spot"), Field("Function")]
-    for kernel in KERNELS:
+    for kernel in plain:
         title = _TITLES[kernel]
         fields += [Field(f"{title}, calls", "count"), Field(f"{title}, total", "time"), Field(f"{title}, own", "time")]
     rows = tuple(
-        (spot.title, function, *(value for kernel in KERNELS for value in _function(plain, linked, kernel, function)))
+        (spot.title, function, *(value for kernel in plain for value in _function(plain, linked, kernel, function)))
         for spot in spots
         for function in spot.functions
     )
@@ -83,7 +83,7 @@ def _function(
 
 def share_chart(plain: Plain, spots: tuple[HotSpot, ...]) -> Chart:
     """The same as a picture."""
-    there = [(kernel, found) for kernel in KERNELS if not isinstance(found := plain[kernel], MissingValue)]
+    there = [(kernel, found) for kernel, found in plain.items() if not isinstance(found, MissingValue)]
     parts = [(spot.key, spot.title) for spot in spots] + [(REST, REST), (IDLE, IDLE)]
     series = tuple(
         Series(title, tuple((_TITLES[kernel], found.parts.spots_ns[key]) for kernel, found in there))

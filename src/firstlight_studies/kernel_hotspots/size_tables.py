@@ -29,8 +29,9 @@ def memory_table(
     later = added if isinstance(added, MissingValue) else added_memory(added)
     rows: list[tuple[Value, ...]] = []
     for name in MEMORY_ARMS:
-        found = arms.get(name, MissingValue("not booted in this run"))
-        title = titles.get(name, name)
+        if name not in arms:
+            continue
+        found, title = arms[name], titles.get(name, name)
         if isinstance(found, MissingValue):
             rows.append((title, *missing_row(found, 8)))
             continue
