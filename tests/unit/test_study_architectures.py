@@ -52,6 +52,14 @@ def test_a_study_that_does_not_cover_an_architecture_says_which_it_covers(
     assert "hint: it covers amd64: leave `--arch` out" in said
 
 
+def test_the_list_states_the_architectures_of_each_study(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["study", "list", "--json"]) == 0
+    listed = {each["name"]: each["architectures"] for each in json.loads(capsys.readouterr().out)["data"]}
+    assert (listed["kernel-hotspots"], listed["tree-walk"]) == (["amd64", "arm64"], ["amd64"])
+    assert run(["study", "list"]) == 0
+    assert "amd64, arm64" in capsys.readouterr().out
+
+
 def test_an_architecture_has_both_its_names_and_no_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,7 +32,7 @@ app = command_group(
 
 @app.command("list")
 def list_studies(json: Json = False) -> None:
-    """List the studies that the installed packages offer.
+    """List the studies that the installed packages offer, with the architectures of guests that `--arch` takes.
 
     \b
     Examples:
@@ -41,7 +41,17 @@ def list_studies(json: Json = False) -> None:
     from firstlight.render.views.study import studies_table
 
     if json:
-        print_json([{"name": each.name, "title": each.title, "question": each.question} for each in api.studies()])
+        print_json(
+            [
+                {
+                    "name": each.name,
+                    "title": each.title,
+                    "question": each.question,
+                    "architectures": list(each.architectures),
+                }
+                for each in api.studies()
+            ]
+        )
     else:
         _print([studies_table(api.studies())])
 

@@ -191,6 +191,7 @@ class StudyName(TypedDict):
     name: str
     title: str
     question: str
+    architectures: list[str]
 
 
 class Asked(TypedDict):

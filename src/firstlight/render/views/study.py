@@ -27,7 +27,11 @@ _STYLES = {
 
 def studies_table(studies: Sequence[Study]) -> Table:
     """The studies with their questions."""
-    columns = [Column("Study", value="name", style="cyan", fixed=True), Column("Question", value="title")]
+    columns = [
+        Column("Study", value="name", style="cyan", fixed=True),
+        Column("Question", value="title"),
+        Column("Guests", value=lambda study: ", ".join(study.architectures)),
+    ]
     return table("", columns, studies)
 
 
