@@ -115,6 +115,11 @@ def test_functions_end_where_the_next_begins_and_aliases_are_one() -> None:
     assert linked.size == 0x90 + 0x100
 
 
+def test_a_text_may_begin_with_a_later_symbol() -> None:
+    text = SYMBOLS.replace("1000 T _text\n", "1000 T _stext\n").replace("1090 T _etext", "1090 D _etext")
+    assert linked_functions(text) == linked_functions(SYMBOLS)
+
+
 def test_coverage_counts_a_shared_name_once_and_says_how_many_there_are() -> None:
     linked = Linked((LinkedFunction("a", 10, True), LinkedFunction("s", 4, False), LinkedFunction("s", 6, False)))
     found = coverage(linked, [("early", ["a"]), ("late", ["a", "s", "of_a_module"])])

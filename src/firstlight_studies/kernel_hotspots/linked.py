@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from firstlight_studies.kernel_hotspots.hotspots import plain_name
 
-_SECTIONS = (("_text", "_etext", False), ("_sinittext", "_einittext", True))
+#: Each by the symbols that it may begin with: kernels of some architectures have no symbol before `_stext`.
+_SECTIONS = ((("_text", "_stext"), "_etext", False), (("_sinittext",), "_einittext", True))
 _NO_FUNCTION = re.compile(r"_text|_stext|_etext|_sinittext|_einittext|__pfx_.*|__cfi_.*|__.*text_(start|end)")
 
 
@@ -70,8 +71,8 @@ def linked_functions(symbols: str) -> Linked:
             if before is None or (len(name), name) < (len(before), before):
                 found[address] = name
     functions: list[LinkedFunction] = []
-    for first, last, init in _SECTIONS:
-        start, end = bounds.get(first), bounds.get(last)
+    for firsts, last, init in _SECTIONS:
+        start, end = next((bounds[first] for first in firsts if first in bounds), None), bounds.get(last)
         if start is None or end is None:
             continue
         inside = sorted((address, name) for address, name in found.items() if start <= address < end)
