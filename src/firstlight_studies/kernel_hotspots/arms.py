@@ -33,8 +33,8 @@ class Booted:
     kernels: Mapping[KernelName, Path | MissingValue | None]
     absent: Mapping[KernelName, MissingValue] = field(default_factory=dict)
     """Kernels that are not booted at all, and why."""
-    left_out: tuple[str, ...] = ()
-    """Remedies that are not tried on this architecture, each with the reason."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Remedies that are not tried on this architecture, by name, each with the reason."""
 
     @property
     def main(self) -> KernelName:
@@ -63,14 +63,15 @@ def boot_arms(lab: Lab) -> Booted:
     """
     kernel = lab.image("kernel")
     kernels: dict[KernelName, Path | MissingValue | None] = {"stock": None, "lab": kernel}
-    if not lab.stock:
-        # Another kernel stands in for both: the remedies of either are tried on it, once.
-        kernels["stock"] = MissingValue("another kernel was asked for")
     absent: dict[KernelName, MissingValue] = {}
-    if isinstance(kernel, MissingValue) and not lab.has_own_kernel:
+    if not lab.stock:
+        # Another kernel stands in for both: the remedies of the lab's are tried on it.
+        kernels["stock"] = absent["stock"] = MissingValue("another kernel was asked for")
+    elif isinstance(kernel, MissingValue) and not lab.has_own_kernel:
         absent["lab"] = kernel
+    alone = "lab" in absent
     remedies = {
-        name: [] if name in absent else chosen(name, quick=lab.quick, alone=bool(absent), architecture=lab.architecture)
+        name: chosen(name, quick=lab.quick, alone=alone, architecture=lab.architecture) if name not in absent else []
         for name in KERNELS
     }
     # The ways of timing need a kernel that can be traced: the lab's, and where that is missing the stock one.
@@ -86,7 +87,7 @@ def boot_arms(lab: Lab) -> Booted:
         first[ways_kernel, way.arm] = options_of(
             kernels[ways_kernel], way.words, commands=way.commands, profile=way.profile
         )
-    for population in () if absent else POPULATIONS:
+    for population in () if alone else POPULATIONS:
         for count in population.chosen(quick=lab.quick):
             first["lab", population.arm(count)] = options_of(kernel, f"{population.word}={count}")
     boots = _boot(lab, first)
@@ -96,8 +97,8 @@ def boot_arms(lab: Lab) -> Booted:
             if each.needs_measured:
                 measured = boots.get((name, each.against), MissingValue(f"the arm `{each.against}` was not booted"))
                 then[name, each.name] = _remedy_options(lab, each, kernels[name], measured)
-    lacking = left_out("lab", quick=lab.quick, alone=bool(absent), architecture=lab.architecture)
-    return Booted(boots | _boot(lab, then), remedies, ways, ways_kernel, kernels, absent, tuple(lacking))
+    lacking = left_out("lab", quick=lab.quick, alone=alone, architecture=lab.architecture)
+    return Booted(boots | _boot(lab, then), remedies, ways, ways_kernel, kernels, absent, lacking)
 
 
 def _boot(

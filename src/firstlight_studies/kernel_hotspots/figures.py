@@ -39,10 +39,18 @@ class Evidence:
     """Kernel and initramfs, which are in memory at power on."""
     absent: Mapping[KernelName, MissingValue] = field(default_factory=dict)
     """Kernels that are not booted at all, and why."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Remedies that are not tried on this architecture, by name, each with the reason."""
 
     def arm(self, kernel: KernelName, name: str) -> HotspotTimings | MissingValue:
         """What was measured of an arm."""
-        return self.arms.get(kernel, {}).get(name, self.absent.get(kernel, _NOT_BOOTED))
+        return self.arms.get(kernel, {}).get(name) or self.nothing(kernel, name)
+
+    def nothing(self, kernel: KernelName, name: str) -> MissingValue:
+        """Why an arm was not booted."""
+        if name in self.left_out:
+            return MissingValue(self.left_out[name])
+        return self.absent.get(kernel, _NOT_BOOTED)
 
     def either(self, name: str) -> HotspotTimings | MissingValue:
         """An arm of the first kernel that has it: the distribution's own, or else the lab's."""
@@ -89,11 +97,15 @@ def _spots(evidence: Evidence) -> dict[str, Figure]:
     for key in ranked:
         stock, lab = (figures[f"{key}-share-{kernel}"] for kernel in KERNELS)
         figures[f"{key}-share"] = lab if isinstance(stock, MissingValue) else stock
-        figures[f"{key}-here"] = _here(key, figures)
+        figures[f"{key}-here"] = _here(evidence, key, figures)
     return figures
 
 
-def _here(key: str, figures: Mapping[str, Figure]) -> Figure:
+def _name(evidence: Evidence, kernel: KernelName) -> str:
+    return "the kernel asked for" if "stock" in evidence.absent else _NAMES[kernel]
+
+
+def _here(evidence: Evidence, key: str, figures: Mapping[str, Figure]) -> Figure:
     """Time, share and rank of a hot spot with each kernel that was booted."""
     texts = []
     for kernel in KERNELS:
@@ -101,20 +113,22 @@ def _here(key: str, figures: Mapping[str, Figure]) -> Figure:
         if isinstance(share, MissingValue):
             continue
         parts = [value_text(time, "time")] if kernel == "stock" else []
-        texts.append(f"{_NAMES[kernel]} {', '.join([*parts, value_text(share, 'share')])}, rank {rank}")
+        texts.append(f"{_name(evidence, kernel)} {', '.join([*parts, value_text(share, 'share')])}, rank {rank}")
     return "; ".join(texts) or figures[f"{key}-share"]
 
 
 def _savings(evidence: Evidence) -> dict[str, Figure]:
     """What each remedy saves, and what a serial line would add to it."""
-    nothing = evidence.absent.get("lab", _NOT_BOOTED)
     kinds = ("saved", "saved-share", "mount-saved", "line")
-    # What is not tried on the kernels that were booted has no figure, and the reason is that of the other kernel.
-    figures: dict[str, Figure] = {f"{each.name}-{kind}": nothing for each in remedies() for kind in kinds}
+    figures: dict[str, Figure] = {
+        f"{each.name}-{kind}": evidence.nothing("lab", each.name) for each in remedies() for kind in kinds
+    }
+    untried = {each.name for each in remedies()}
     for remedy, arm, beside in evidence.pairs():
         saved = derived(lambda one, other: one.window.length_ns - other.window.length_ns, beside, arm)
         known = figures[f"{remedy.name}-saved"]
-        if known is nothing or (isinstance(known, MissingValue) and not isinstance(saved, MissingValue)):
+        if remedy.name in untried or (isinstance(known, MissingValue) and not isinstance(saved, MissingValue)):
+            untried.discard(remedy.name)
             figures[f"{remedy.name}-saved"] = saved
             figures[f"{remedy.name}-saved-share"] = derived(lambda ns, of: ns / of.window.length_ns, saved, beside)
             figures[f"{remedy.name}-mount-saved"] = derived(
@@ -241,7 +255,7 @@ def _ways(evidence: Evidence) -> dict[str, Figure]:
 def _windows(evidence: Evidence) -> Figure:
     arms = {kernel: evidence.arm(kernel, PLAIN) for kernel in KERNELS}
     texts = [
-        f"{_NAMES[kernel]} {value_text(arm.window.length_ns, 'time')}"
+        f"{_name(evidence, kernel)} {value_text(arm.window.length_ns, 'time')}"
         for kernel, arm in arms.items()
         if isinstance(arm, HotspotTimings)
     ]

@@ -106,22 +106,18 @@ def chosen(
 
 def left_out(
     kernel: KernelName, *, quick: bool, alone: bool = False, architecture: Architecture = DEFAULT
-) -> list[str]:
-    """The remedies that are not tried on an architecture, each with the reason.
+) -> dict[str, str]:
+    """The remedies that are not tried on an architecture, by name, each with the reason.
 
     >>> left_out("lab", quick=True)
-    []
+    {}
     """
     wanted = _wanted(kernel, quick=quick, alone=alone)
     if alone:
         wanted += [each for each in remedies() if each.built_in and (each.quick or not quick)]
     lab = "the lab's kernel has the drivers for it built in, and it is not made for this architecture"
     reasons = {each.name: _why_not(each, architecture) or (lab if each.built_in and alone else "") for each in wanted}
-    names: dict[str, list[str]] = {}
-    for name, why in reasons.items():
-        if why:
-            names.setdefault(why, []).append(f"`{name}`")
-    return [f"{', '.join(each)} ({why})" for why, each in names.items()]
+    return {name: why for name, why in reasons.items() if why}
 
 
 def _why_not(remedy: Remedy, architecture: Architecture) -> str:

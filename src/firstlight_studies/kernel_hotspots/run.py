@@ -64,7 +64,7 @@ def run(lab: Lab) -> Outcome:
     lab.missing += unmeasured(booted, measured, covered, seen, added)
     evidence = Evidence(
         measured, booted.remedies, spots, added, costs(ways, booted.ways), band.relative, _loaded(lab, booted),
-        booted.absent,
+        booted.absent, booted.left_out,
     )  # fmt: skip
     return KERNEL_HOTSPOTS.outcome(
         lab,
@@ -76,7 +76,7 @@ def run(lab: Lab) -> Outcome:
             health_table(measured, booted.remedies),
             serial_table(measured, _PRINTING),
             memory_table(measured[booted.main], titles, booted.boot(booted.main, "memory-added")),
-            *(() if booted.absent else (device_table(measured["lab"], quick=lab.quick),)),
+            *(() if booted.main == "stock" else (device_table(measured["lab"], quick=lab.quick),)),
             agreement_table(seen, uneven_in(timed)),
             cost_table(ways, booted.ways),
             initcall_table(seen),
@@ -95,15 +95,19 @@ def run(lab: Lab) -> Outcome:
 
 def _of_kernels(booted: Booted) -> tuple[str, ...]:
     """Which kernels were booted, and what was not tried on them."""
-    if booted.absent:
-        reason = "; ".join(gap.reason for gap in booted.absent.values())
-        kernels = f"Stock is the distribution's kernel, and savings are its own: {reason}."
+    if "lab" in booted.absent:
+        kernels = f"Stock is the distribution's kernel, and savings are its own: {booted.absent['lab'].reason}."
+    elif "stock" in booted.absent:
+        kernels = "Lab stands for the kernel that was asked for: the remedies of the lab's kernel are tried on it."
     else:
         kernels = (
             "Stock is the distribution's kernel. The lab's kernel has more drivers and tracers built in; savings are "
             "those of the lab's kernel, as far as it was booted."
         )
-    return kernels, *(f"Arms that are left out: {each}." for each in booted.left_out)
+    names: dict[str, list[str]] = {}
+    for name, why in booted.left_out.items():
+        names.setdefault(why, []).append(f"`{name}`")
+    return kernels, *(f"Arms that are left out: {', '.join(each)} ({why})." for why, each in names.items())
 
 
 _ADDED = (
@@ -114,7 +118,7 @@ _ADDED = (
 
 def _loaded(lab: Lab, booted: Booted) -> int | MissingValue:
     """Bytes of the kernel that was booted."""
-    if not booted.absent:
+    if booted.main == "lab":
         return derived(lambda path: path.stat().st_size, lab.image("kernel"))
     boot = booted.boot(booted.main, PLAIN)
     if isinstance(boot, MissingValue):
