@@ -127,8 +127,8 @@ def cost_table(boots: Mapping[str, Boot | MissingValue], ways: tuple[Way, ...]) 
         for way in ways
     )
     below = (
-        "A boot without a profile has no mark except its end. Both boots reach it at the same nanosecond, which is "
-        "the proof.",
+        "A boot without a profile has no mark except its end, which its guest reads from its own counter. Both boots "
+        "reach it at the same instant, to the step of this counter, which is the proof.",
         "The two boots of a row differ only in the method. A longer ring, which stamps may need, has a row of its "
         "own, and both boots of the next row have it.",
         "The time of a serial line is not included: see what a serial line would add.",
