@@ -23,7 +23,7 @@ pub enum Flow {
     TakeStack,
     /// A store of a register to the top of the stack: in a thunk, the return address is replaced.
     Redirect,
-    /// `out` of one byte to the port in `dx`.
+    /// `out` of one byte to the port in `dx`, or a call of the hypervisor: what may write to the console.
     Out,
     /// A mark: the number in the displacement of the eight-byte no-operation.
     Mark(u16),

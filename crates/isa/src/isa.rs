@@ -48,11 +48,15 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     const MARK_BYTES: usize = 4;
     /// Bytes of the landing pad at the start of a function: `endbr64`, `bti c`, `lpad`. A direct call may skip it.
     const LANDING_PAD_BYTES: u64 = 4;
+    /// Bytes in front of a function's local entry, which calls within one module go to; zero where functions have one entry.
+    const LOCAL_ENTRY_BYTES: u64 = 0;
 
     /// The symbols at the start and the end of the kernel's entry code.
     const ENTRY_BOUNDS: (&'static str, &'static str) = ("__entry_text_start", "__entry_text_end");
     /// Sections of thunks.
     const THUNKS: &'static [ThunkSection] = &[];
+    /// Symbols within functions, which are no functions of their own.
+    const INSIDE: &'static [&'static str] = &[];
     /// How the names of padding in front of functions begin.
     const PADDING: &'static [&'static str] = &["__pfx_", "__cfi_"];
     /// Bytes of the largest padding in front of a function.
@@ -72,11 +76,15 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
 
     /// The lowest address of the kernel's half.
     const KERNEL_HALF: u64;
+    /// The upper twelve of 64 bits of every address of the kernel's code.
+    const UPPER_BITS: u64 = 0xfff;
     /// Where the kernel's image is mapped, less where it lies in memory; nothing where that differs between kernels, and
     /// [`Self::image_entry`] says it.
     const IMAGE_OFFSET: Option<u64> = None;
     /// Names of the symbol where the image is entered; the first that exists counts.
     const IMAGE_ENTRY: &'static [&'static str];
+    /// The physical address to which the kernel copies its image before it maps itself.
+    const COPIED_TO: Option<u64> = None;
     /// Physical address of the decompressor's first instruction, where the kernel's file has one.
     const DECOMPRESSOR: Option<u64> = None;
 
@@ -107,6 +115,11 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     /// Whether this call leaves its return address in another register than that of [`Linked`]: what follows a function's entry
     /// is called so at its beginning.
     fn links_elsewhere(_call: &[u8]) -> bool {
+        false
+    }
+
+    /// Whether a function that begins with these bytes has a local entry behind the first [`Self::LOCAL_ENTRY_BYTES`] of them.
+    fn has_local_entry(_bytes: &[u8]) -> bool {
         false
     }
 

@@ -42,7 +42,11 @@ pub use self::{
     isa::Isa,
     isa::ThunkSection,
     linked::Linked,
+    ppc64le::Ppc64le,
     riscv64::Riscv64,
-    userspace::{Area, CallNumber, DirectMap, KernelTable, PageArray, Paging, RegisterFile, RegisterWidth, Userspace},
+    userspace::{
+        Area, CallNumber, DirectMap, KernelTable, PageArray, Paging, RegisterFile, RegisterWidth, Userspace,
+        BETWEEN_REGISTERS,
+    },
     x86_64::X86_64,
 };

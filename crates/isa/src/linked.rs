@@ -12,8 +12,10 @@ pub struct Linked {
     pub registers: RegisterFile,
     /// The place of the link register.
     pub link: usize,
-    /// The places of the task that is left and of the one that comes, at the entry of the function that switches.
+    /// The places of the task that is left and of the one that comes, at the entry of the function that is given both.
     pub tasks: (usize, usize),
+    /// The function that is given both tasks, where it calls the one that switches.
+    pub given_tasks: Option<&'static str>,
     /// Bytes of the call in front of an address, in the order in which they are to be tried.
     pub call_bytes: &'static [usize],
     /// Whether entry code, and the head of the image, call functions by jumps with a return address that they compute.

@@ -24,12 +24,15 @@ impl RegisterWidth {
     }
 }
 
+/// In the order of a [`RegisterFile`] a word that stands between registers, whatever it holds.
+pub const BETWEEN_REGISTERS: i32 = -1;
+
 /// Where the general registers are, and what the kernel's calling convention passes in them.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisterFile {
     /// Names of QEMU's function that reads a register for a debugger; the first that exists counts.
     pub read: &'static [&'static CStr],
-    /// The debugger's numbers of registers, in the order in which QEMU keeps them side by side.
+    /// The debugger's numbers of registers, in the order in which QEMU keeps them side by side, or [`BETWEEN_REGISTERS`].
     pub order: &'static [i32],
     /// How wide they are.
     pub width: RegisterWidth,

@@ -91,9 +91,9 @@ pub extern "C" fn on_asked<I: Isa>(cpu: u32, data: *mut c_void) {
 /// A block of the kernel that a call may have returned to: the data is as for [`on_unknown`].
 pub extern "C" fn on_may_return<I: Isa>(cpu: u32, data: *mut c_void) {
     let Some(session) = session::<I>(cpu) else { return };
-    let data = data as u64;
-    let now = session.clock.now(data >> 48);
-    session.may_return(data & !(0xffff << 48) | linked::upper::<I>(), now);
+    let (address, remaining) = linked::unpack_address::<I>(data);
+    let now = session.clock.now(remaining);
+    session.may_return(address, now);
 }
 
 /// The first instruction of a function that needs care.
@@ -157,9 +157,9 @@ pub extern "C" fn on_call_inside<I: Isa>(cpu: u32, _info: u32, address: u64, dat
 /// A block of kernel code without a symbol: the data is its address, with the length in place of the sign bits.
 pub extern "C" fn on_unknown<I: Isa>(cpu: u32, data: *mut c_void) {
     let Some(session) = session::<I>(cpu) else { return };
-    let data = data as u64;
-    let now = session.clock.now(data >> 48);
-    session.tracker.unknown(data | 0xffff << 48, now);
+    let (address, remaining) = linked::unpack_address::<I>(data);
+    let now = session.clock.now(remaining);
+    session.tracker.unknown(address, now);
     session.tick(UNKNOWN, now);
 }
 

@@ -12,6 +12,7 @@ mod clock;
 mod config;
 mod console;
 mod current_task;
+mod entry_points;
 mod guest_memory;
 mod install;
 mod kernel_memory;

@@ -13,16 +13,11 @@ use std::ffi::c_void;
 const MOST_CALL_BYTES: usize = 4;
 /// The function of a site that lies in none. There are fewer functions, and no block has a thousand instructions.
 const NO_SITE: u32 = (1 << 22) - 1;
-/// What an address has been packed without.
-const PACKED: u64 = 0xffff << 48;
-
-/// The upper half of the addresses is the kernel's: of those that have them, these bits.
-pub const fn upper<I: Isa>() -> u64 {
-    match I::WORD_BYTES {
-        8 => PACKED,
-        _ => 0,
-    }
-}
+/// What an address is packed without.
+const PACKED: u64 = 0xfff << PACKED_AT;
+const PACKED_AT: u32 = 52;
+/// The bits that repeat the one below them in an address of the kernel's.
+const SIGN: u64 = 0xffff << 48;
 
 /// Whether a block that begins with this instruction at this address may be what a call returns to.
 pub fn is_behind_call<I: Isa>(
@@ -50,13 +45,14 @@ pub fn pack_site(address: u64, function: u32, length: usize) -> u64 {
 
 /// Packs an address of the kernel's with how many instructions of the block follow.
 pub fn pack_address(address: u64, remaining: usize) -> u64 {
-    address & !PACKED | (remaining as u64) << 48
+    address & !PACKED | (remaining as u64) << PACKED_AT
 }
 
+/// The address, and how many instructions of the block follow.
 #[inline]
-fn unpack_address(data: *mut c_void) -> (u64, u64) {
+pub fn unpack_address<I: Isa>(data: *mut c_void) -> (u64, u64) {
     let data = data as u64;
-    (data & !PACKED, data >> 48)
+    (data & !PACKED | I::UPPER_BITS << PACKED_AT, data >> PACKED_AT)
 }
 
 /// The session, the function, what is known of its call, and the instruction counter.
@@ -104,11 +100,27 @@ pub extern "C" fn on_inside_loaded<I: Isa>(cpu: u32, data: *mut c_void) {
     session.tick(function, now);
 }
 
+/// A function is entered in front of its local entry, which begins the next block.
+pub extern "C" fn on_global_entry<I: Isa>(cpu: u32, data: *mut c_void) {
+    on_watched::<I>(cpu, data);
+    let Some(session) = session::<I>(cpu) else { return };
+    session.tracker.nears_local_entry(unpack(data).0);
+}
+
+/// A function that is given the task that is left and the one that comes is entered: it calls the one that switches.
+pub extern "C" fn on_given_tasks<I: Isa>(cpu: u32, data: *mut c_void) {
+    on_watched::<I>(cpu, data);
+    let (Some(session), Some(linked)) = (session::<I>(cpu), I::LINKED) else { return };
+    session.linkage.switch_begins(linked);
+}
+
 /// The function that switches between tasks is entered.
 pub extern "C" fn on_switch<I: Isa>(cpu: u32, data: *mut c_void) {
     on_watched::<I>(cpu, data);
     let (Some(session), Some(linked)) = (session::<I>(cpu), I::LINKED) else { return };
-    session.linkage.switch_begins(linked);
+    if linked.given_tasks.is_none() {
+        session.linkage.switch_begins(linked);
+    }
     session.tracker.switches();
 }
 
@@ -172,10 +184,10 @@ pub extern "C" fn on_nameless<I: Isa>(cpu: u32, _data: *mut c_void) {
 /// A block of kernel code without a symbol.
 pub extern "C" fn on_unknown<I: Isa>(cpu: u32, data: *mut c_void) {
     let Some(session) = session::<I>(cpu) else { return };
-    let (address, remaining) = unpack_address(data);
+    let (address, remaining) = unpack_address::<I>(data);
     let now = session.clock.now(remaining);
     let link = session.linkage.link();
-    session.tracker.unknown_linked(address | upper::<I>(), link, now);
+    session.tracker.unknown_linked(address, link, now);
     session.tick(UNKNOWN, now);
 }
 
@@ -192,8 +204,8 @@ pub extern "C" fn on_console_store<I: Isa>(cpu: u32, info: u32, _address: u64, d
 // The function of a call, by the address behind it: of the kernel's own code, also while it runs where it lies in memory.
 fn site<I: Isa>(symbols: &firstlight_profile::SymbolTable<I>, image_offset: Option<u64>, address: u64) -> u32 {
     let inside = address.wrapping_sub(1);
-    // The highest bit that was not packed away shows the half.
-    let inside = if inside & PACKED >> 1 & !PACKED == 0 { inside } else { inside | PACKED };
+    // The highest bit below those that a processor may use otherwise shows the half.
+    let inside = if inside & SIGN >> 1 & !SIGN == 0 { inside } else { inside | SIGN };
     let low = || symbols.containing(inside.wrapping_add(image_offset?));
     symbols.containing(inside).or_else(low).map_or(UNKNOWN, |(function, _)| function)
 }

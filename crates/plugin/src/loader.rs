@@ -113,9 +113,9 @@ extern "C" fn on_store<I: Isa>(cpu: u32, info: u32, address: u64, data: *mut c_v
     }
 }
 
-// Until QEMU's counter is found, nothing has been sent but by the first few blocks: those lines are seen at the next look.
+// Until the counter can be read, nothing has been sent but by the first few blocks: those lines are seen at the next look.
 fn sent<I: Isa>(session: &mut Session<I>, data: *mut c_void) {
-    if session.clock.is_ready() {
+    if session.clock.is_readable() {
         let (_, remaining) = unpack(data);
         let now = session.clock.now(remaining);
         session.look_at_console(now);

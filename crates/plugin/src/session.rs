@@ -83,6 +83,8 @@ pub struct Session<I: Isa> {
     /// Nothing before it was looked for; nothing in it where it cannot be read.
     names: Option<Option<TaskNames<I>>>,
     loaded: LoadedCode,
+    /// The function that is given the task that is left and the one that comes, where it is not the one that switches.
+    given_tasks: Option<u32>,
     /// The function that is given modules, where no symbol says where the kernel's list of them begins.
     given_module: Option<u32>,
     mapped: Option<Mapped<I>>,
@@ -131,6 +133,7 @@ impl<I: Isa> Session<I> {
                 loader_code,
                 processes: Self::processes(&symbols, &mut tracker, config.user_functions),
                 names: None,
+                given_tasks: I::LINKED.and_then(|linked| symbols.function(linked.given_tasks?)),
                 given_module: Self::function_with_module(&symbols),
                 loaded: LoadedCode::new(&symbols),
                 mapped: None,
@@ -231,6 +234,11 @@ impl<I: Isa> Session<I> {
     pub fn is_probed(&self, function: u32) -> bool {
         self.given_module == Some(function)
             || self.processes.as_ref().is_some_and(|processes| processes.probe(function).is_some())
+    }
+
+    /// Whether this function is given the task that is left and the one that comes, and calls the one that switches.
+    pub fn is_given_tasks(&self, function: u32) -> bool {
+        self.given_tasks == Some(function)
     }
 
     /// A function that is given a module was entered: the kernel's list of modules is found by it.
@@ -352,6 +360,11 @@ impl<I: Isa> Session<I> {
             self.mapped = Mapped::find(self.cpu);
         }
         self.mapped
+    }
+
+    /// The same where a block is translated, without keeping it.
+    pub fn memory(&self) -> Option<Mapped<I>> {
+        self.mapped.or_else(|| Mapped::find(self.cpu))
     }
 
     /// Another processor goes on: its memory is looked at, as it has it mapped.

@@ -7,6 +7,7 @@ use crate::callbacks::{
     on_padding, on_padding_loaded, on_probed, on_redirect, on_return, on_special, on_switch, on_takes_stack,
     on_unknown, on_unnamed_padding, on_user_block, on_watched,
 };
+use crate::entry_points::{entry_point, EntryPoint};
 use crate::linked;
 use crate::loader;
 use crate::session::{Loaded, Progress, Session};
@@ -15,8 +16,11 @@ use firstlight_isa::{Class, Flow, Isa, Linked};
 use firstlight_profile::code::{Memory as _, Shape};
 use firstlight_profile::symbols::Extent;
 use firstlight_profile::tracker::UNKNOWN;
+use std::ops::Range;
 
 const PAGE_BYTES: u64 = 4096;
+/// So much code of a kernel's copy is compared with the original.
+const COMPARED_BYTES: usize = 32;
 
 /// A block, as far as it is executed.
 struct Code {
@@ -116,10 +120,18 @@ fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, add
                 session.tracker.kernel(now);
             }
         }
+    } else if let Some(to) = I::COPIED_TO {
+        follow_copy(session, to, address);
     }
-    let is_visible = session.clock.is_readable() && session.linkage.find(session.cpu, linked);
+    // Firmware may run in the other order of bytes, in which QEMU shows the registers.
+    let is_visible = session.progress == Progress::KernelLow
+        && session.clock.is_readable()
+        && session.linkage.find(session.cpu, linked);
     if let Some(mapped) = session.low_code(address).filter(|_| is_visible) {
         return kernel(session, &Code { block, address, mapped, length });
+    }
+    if !session.polls() && session.clock.is_readable() {
+        loader::watch_console(session, block, address, length);
     }
     // Such as the head of the image and the code of riscv64 that is linked to run at any address: both call functions.
     let in_image = session.image_offset.is_some_and(|offset| session.symbols.in_image(address.wrapping_add(offset)));
@@ -133,6 +145,20 @@ fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, add
     }
     if in_image {
         session.api.on_block(block, linked::on_nameless::<I>, 0);
+    }
+}
+
+// A kernel that copies itself goes on in the copy, while the same code still stands where it was.
+fn follow_copy<I: Isa>(session: &mut Session<I>, to: u64, address: u64) {
+    let outside = |image: &Range<u64>| image.start != to && !image.contains(&address);
+    let Some(image) = session.image.clone().filter(outside) else { return };
+    let distance = image.start.wrapping_sub(to);
+    let original = address.wrapping_add(distance);
+    let Some(memory) = session.mapped().filter(|_| image.contains(&original)) else { return };
+    let [code, original] = [address, original].map(|at| memory.bytes(at, COMPARED_BYTES));
+    if code.is_some() && code == original {
+        session.image_offset = session.image_offset.map(|offset| offset.wrapping_add(distance));
+        session.found_image(to..image.end.wrapping_sub(distance));
     }
 }
 
@@ -181,7 +207,9 @@ fn kernel<I: Isa>(session: &mut Session<I>, code: &Code) {
                 .as_ref()
                 .is_some_and(|loaded| loaded.shape == Shape::Function && loaded.extent.address == code.address);
         let first = session.api.instruction(code.block, 0);
-        if !begins && linked::is_behind_call(session, linked, first, code.address) {
+        // What stubs call has no frame.
+        let is_stub = own.is_some_and(|(_, extent)| extent.class == Class::Stub);
+        if !begins && !is_stub && linked::is_behind_call(session, linked, first, code.address) {
             let function = own.map_or(UNKNOWN, |(function, _)| function);
             let data = linked::pack_site(code.address, function, code.length);
             session.api.on_block(code.block, linked::on_return_site::<I>, data);
@@ -277,9 +305,11 @@ fn begin_loaded<I: Isa>(session: &Session<I>, code: &Code, loaded: &Loaded) {
         }
         (Shape::Function, _) => {}
     }
+    let starting = |address: u64| (address == extent.address).then_some(function);
     for index in 0..code.length {
         let instruction = session.api.instruction(code.block, index);
-        if session.api.instruction_address(instruction) == extent.address {
+        let address = session.api.instruction_address(instruction);
+        if entry_point(session, code.block, index, code.length, address, starting).is_some() {
             let data = pack(function, code.length - index);
             match index {
                 0 if I::LINKED.is_some() => session.api.on_block(code.block, linked::on_loaded::<I>, data),
@@ -297,19 +327,30 @@ fn entries<I: Isa>(session: &Session<I>, code: &Code, found: Option<(u32, Extent
         let instruction = session.api.instruction(code.block, index);
         (instruction, session.api.instruction_address(instruction).wrapping_sub(code.address).wrapping_add(code.mapped))
     };
-    if found.is_some_and(|(_, extent)| extent.address < code.mapped && at(last).1 < extent.end) {
+    let behind = code.mapped.saturating_sub(I::LOCAL_ENTRY_BYTES);
+    if found.is_some_and(|(_, extent)| extent.address < behind && at(last).1 < extent.end) {
         return;
     }
+    let starting = |address: u64| session.symbols.starting(address);
     for index in 0..code.length {
         let (instruction, address) = at(index);
-        let Some(function) = session.symbols.starting(address) else { continue };
+        let Some(entry) = entry_point(session, code.block, index, code.length, address, starting) else { continue };
+        let function = entry.function();
         let class = session.symbols.functions().get(function as usize).map_or(Class::Plain, |symbol| symbol.class);
-        session.count_entry(instruction, function);
+        match entry {
+            EntryPoint::Global(_, further) => {
+                session.count_entry(session.api.instruction(code.block, index + further), function);
+            }
+            EntryPoint::Parted(_) => {}
+            EntryPoint::Only(_) | EntryPoint::Local(_) => session.count_entry(instruction, function),
+        }
         let callback = match class {
             Class::Cold | Class::Stub => continue,
             Class::Plain if index == 0 && session.is_asked(function) => on_asked::<I>,
             Class::Plain if index == 0 && session.is_probed(function) => on_probed::<I>,
             Class::Plain if session.tracker.lacks_initcalls(function) => on_initcall_caller::<I>,
+            Class::Plain if index == 0 && session.is_given_tasks(function) => linked::on_given_tasks::<I>,
+            Class::Plain if index == 0 && matches!(entry, EntryPoint::Parted(_)) => linked::on_global_entry::<I>,
             // Where a block begins, registers are up to date. In its middle nothing but the code in front of it leads there.
             Class::Plain if index == 0 && I::LINKED.is_some() => match session.tracker.watches(function) {
                 true => linked::on_watched::<I>,

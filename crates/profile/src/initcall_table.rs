@@ -1,8 +1,8 @@
 //! Which level each initcall belongs to, read from the kernel's own tables in the guest's memory.
 //!
 //! A kernel without symbols of variables (CONFIG_KALLSYMS_ALL) does not name its initcalls. Their table is a run of distances
-//! from each entry to a function, or on some architectures of 32 bits of the functions' addresses (CONFIG_HAVE_ARCH_PREL32_RELOCATIONS), `early` and the levels one after another, with those of consoles behind
-//! (`include/linux/init.h`, `INIT_CALLS` of `include/asm-generic/vmlinux.lds.h`). Where each level begins stands in
+//! from each entry to a function, or on some architectures of the functions' addresses (CONFIG_HAVE_ARCH_PREL32_RELOCATIONS), `early` and the
+//! levels one after another, with those of consoles behind (`include/linux/init.h`, `INIT_CALLS` of `include/asm-generic/vmlinux.lds.h`). Where each level begins stands in
 //! `initcall_levels` (`init/main.c`): eight pointers to the table and one to its end. All of it lies behind the code of the
 //! initialisation.
 
@@ -14,7 +14,6 @@ use firstlight_isa::Isa;
 /// So much is searched behind the code of the initialisation.
 const SEARCHED_BYTES: usize = 8 << 20;
 const PIECE_BYTES: usize = 1 << 16;
-const ENTRY_BYTES: usize = 4;
 /// Every kernel has more initcalls than that; no other table of distances to functions is as long.
 const FEWEST: usize = 32;
 /// The levels of `initcall_levels`.
@@ -29,15 +28,13 @@ pub fn initcalls<I: Isa>(symbols: &SymbolTable<I>, memory: &impl Memory) -> Vec<
     let Some(start) = symbols.address("_einittext") else { return Vec::new() };
     let start = start.next_multiple_of(I::WORD_BYTES as u64);
     let bytes = readable(memory, start);
-    let table = forms::<I>().iter().map(|form| longest_run(symbols, &bytes, start, *form)).max_by_key(Vec::len);
-    let table = table.unwrap_or_default();
-    if table.len() < FEWEST {
-        return Vec::new();
-    }
-    let Some(first) = table.first().map(|(address, _)| *address) else { return Vec::new() };
-    let Some(levels) = find_levels::<I>(&bytes, first, first + (table.len() * ENTRY_BYTES) as u64) else {
-        return Vec::new();
-    };
+    let found = [Form::Distance, Form::Address].into_iter().find_map(|form| {
+        let table = longest_run(symbols, &bytes, start, form);
+        let (first, _) = *table.first().filter(|_| table.len() >= FEWEST)?;
+        let levels = find_levels::<I>(&bytes, first, table.len(), form)?;
+        Some((table, levels))
+    });
+    let Some((table, levels)) = found else { return Vec::new() };
     let mut is_rootfs = false;
     let level = |(address, function): (u64, FunctionId)| {
         let begun = levels.iter().filter(|begins| **begins <= address).count();
@@ -81,12 +78,17 @@ enum Form {
     Address,
 }
 
-// An address has as many bytes as an entry where pointers have.
-fn forms<I: Isa>() -> &'static [Form] {
-    match I::WORD_BYTES {
-        ENTRY_BYTES => &[Form::Distance, Form::Address],
-        _ => &[Form::Distance],
+impl Form {
+    fn bytes<I: Isa>(self) -> usize {
+        match self {
+            Self::Distance => 4,
+            Self::Address => I::WORD_BYTES,
+        }
     }
+}
+
+fn number(word: &[u8]) -> u64 {
+    word.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 // Each entry's address and function. Nothing is kept of the other words: they are millions.
@@ -97,17 +99,16 @@ fn longest_run<I: Isa>(symbols: &SymbolTable<I>, bytes: &[u8], start: u64, form:
     };
     let code = first.address..=last.address;
     let function = |index: usize, entry: &[u8]| {
-        let address = start + (index * ENTRY_BYTES) as u64;
-        let entry = u32::from_le_bytes(*entry.first_chunk()?);
+        let address = start + (index * entry.len()) as u64;
         let target = match form {
-            Form::Distance => address.wrapping_add_signed(i64::from(entry as i32)),
-            Form::Address => u64::from(entry),
+            Form::Distance => address.wrapping_add_signed(i64::from(number(entry) as i32)),
+            Form::Address => number(entry),
         };
         let target = Some(target).filter(|target| code.contains(target))?;
         Some((address, symbols.starting(target)?))
     };
     let (mut longest, mut run) = (Vec::new(), Vec::new());
-    let entries = bytes.chunks_exact(ENTRY_BYTES).enumerate().map(|(at, entry)| function(at, entry));
+    let entries = bytes.chunks_exact(form.bytes::<I>()).enumerate().map(|(at, entry)| function(at, entry));
     for entry in entries.chain([None]) {
         match entry {
             Some(entry) => run.push(entry),
@@ -122,9 +123,10 @@ fn longest_run<I: Isa>(symbols: &SymbolTable<I>, bytes: &[u8], start: u64, form:
 }
 
 // Nine pointers, none before the one in front of it, from the table's start to its end: consoles may follow.
-fn find_levels<I: Isa>(bytes: &[u8], first: u64, end: u64) -> Option<Vec<u64>> {
-    let number = |word: &[u8]| word.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
-    let inside = |word: &u64| (first..=end).contains(word) && (word - first) % ENTRY_BYTES as u64 == 0;
+fn find_levels<I: Isa>(bytes: &[u8], first: u64, entries: usize, form: Form) -> Option<Vec<u64>> {
+    let entry_bytes = form.bytes::<I>();
+    let end = first + (entries * entry_bytes) as u64;
+    let inside = |word: &u64| (first..=end).contains(word) && (word - first) % entry_bytes as u64 == 0;
     let windows = bytes.windows((LEVELS.len() + 1) * I::WORD_BYTES).step_by(I::WORD_BYTES);
     // Almost every window ends at its first word.
     let mut begun = windows.filter(|window| window.get(..I::WORD_BYTES).is_some_and(|word| inside(&number(word))));
@@ -234,6 +236,23 @@ mod tests {
         }
         let symbols = SymbolTable::<Arm>::parse(&text);
         let found = initcalls(&symbols, &SmallImage(bytes));
+        let levels: Vec<_> = [0, 4, 8, 35, 36].map(|at| found[at].1).into();
+        assert_eq!(levels, ["early", "pure", "core", "late", "console"]);
+    }
+
+    #[test]
+    fn addresses_of_eight_bytes_are_entries_too() {
+        let symbols = symbols();
+        let mut bytes = vec![0x5a; PIECE_BYTES];
+        for entry in 0..40_u64 {
+            let at = 0x100 + 8 * entry as usize;
+            bytes[at..at + 8].copy_from_slice(&(INIT + 16 * entry).to_le_bytes());
+        }
+        for level in 0..9_u64 {
+            let at = 0x804 + 8 * level as usize + 4;
+            bytes[at..at + 8].copy_from_slice(&(DATA + 0x100 + 8 * (4 + 4 * level)).to_le_bytes());
+        }
+        let found = initcalls(&symbols, &Image(bytes));
         let levels: Vec<_> = [0, 4, 8, 35, 36].map(|at| found[at].1).into();
         assert_eq!(levels, ["early", "pure", "core", "late", "console"]);
     }

@@ -254,9 +254,10 @@ pub fn class_in_module<I: Isa>(name: &str) -> Class {
     }
 }
 
-// Bounds of sections are no functions.
+// Bounds of sections are no functions, and neither are symbols within functions.
 fn is_marker<I: Isa>(name: &str) -> bool {
     matches!(name, "_text" | "_stext" | "_etext" | "_sinittext" | "_einittext")
+        || I::INSIDE.contains(&name)
         || I::THUNKS.iter().any(|section| [section.bounds.0, section.bounds.1].contains(&name))
         || (name.starts_with("__") && (name.ends_with("text_start") || name.ends_with("text_end")))
 }
@@ -446,6 +447,15 @@ not a line at all
         assert!(table.containing(0xffff_ffff_8100_03bf).is_some());
         assert!(table.containing(0xffff_ffff_8100_03c0).is_none());
         assert!(table.containing(0xffff_ffff_c000_0000).is_none());
+    }
+
+    #[test]
+    fn symbols_within_a_function_belong_to_it() {
+        let text = "c000000000000000 T _text\nc000000000000100 T enter_rtas\nc000000000000140 t __enter_rtas\n\
+                    c000000000000180 t rtas_restore_regs\nc0000000000001c0 t lock_rtas\nc000000000000200 D _etext\n";
+        let table = super::SymbolTable::<firstlight_isa::Ppc64le>::parse(text);
+        let names: Vec<_> = table.functions().iter().map(|symbol| (symbol.name.as_str(), symbol.end)).collect();
+        assert_eq!(names, [("enter_rtas", 0xc000_0000_0000_01c0), ("lock_rtas", 0xc000_0000_0000_0200)]);
     }
 
     #[test]

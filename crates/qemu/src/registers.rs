@@ -40,8 +40,8 @@ pub struct Registers {
 impl Registers {
     /// Looks for the registers of a processor, while it is about to execute the first instruction of a block.
     ///
-    /// `read` names QEMU's function for debuggers; `order` has the debugger's numbers in the order of QEMU's array, and a register
-    /// has so many `bytes`, four or eight. None where QEMU lacks what is needed, or the answers stand at more places than one.
+    /// `read` names QEMU's function for debuggers; `order` has the debugger's numbers in the order of QEMU's array, below zero for a word
+    /// that is none of them, and a register has so many `bytes`, four or eight. None where QEMU lacks what is needed, or the answers stand at more places than one.
     pub fn find(index: u32, read: &[&CStr], order: &[i32], bytes: usize) -> Option<Self> {
         let cpu = cpu(index)?;
         let read = read.iter().find_map(|name| symbol(name))?;
@@ -57,6 +57,10 @@ impl Registers {
         };
         let mut wanted = Vec::new();
         for register in order {
+            if *register < 0 {
+                wanted.push(None);
+                continue;
+            }
             let answer = new();
             let length = read(cpu, answer, *register);
             // SAFETY: GLib made the array, and it holds as many bytes as it says.
@@ -65,12 +69,18 @@ impl Registers {
             if length != bytes as c_int || value.len() != bytes {
                 return None;
             }
-            wanted.extend(value);
+            wanted.push(Some(value));
         }
         // SAFETY: it lies within the object, which lives as long as QEMU does; its thread is the one that runs this.
         let object = unsafe { std::slice::from_raw_parts(cpu.cast::<u8>().cast_const(), CPU_BYTES) };
-        let mut places = (0..CPU_BYTES - wanted.len() - WORD_BYTES).step_by(bytes);
-        let mut holds = places.by_ref().filter(|at| object.get(*at..at + wanted.len()) == Some(&wanted));
+        let mut places = (0..CPU_BYTES - wanted.len() * bytes - WORD_BYTES).step_by(bytes);
+        let is_word = |place: usize, value: &Option<Vec<u8>>| match value {
+            Some(value) => object.get(place..place + bytes) == Some(value),
+            None => true,
+        };
+        let mut holds = places
+            .by_ref()
+            .filter(|at| wanted.iter().enumerate().all(|(index, value)| is_word(at + index * bytes, value)));
         let place = holds.next().filter(|_| holds.next().is_none())?;
         // SAFETY: as above.
         Some(Self { array: unsafe { object.as_ptr().add(place) }, number: order.len(), bytes })

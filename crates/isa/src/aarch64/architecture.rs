@@ -16,6 +16,7 @@ const LINKED: Linked = Linked {
     link: 30,
     // `cpu_switch_to(prev, next)`, arch/arm64/kernel/entry.S.
     tasks: (0, 1),
+    given_tasks: None,
     call_bytes: &[4],
     entry_calls_by_jumps: false,
     // drivers/tty/serial/amba-pl011.c, 8250/8250_port.c.

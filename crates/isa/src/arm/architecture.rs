@@ -28,6 +28,7 @@ const LINKED: Linked = Linked {
     // `__switch_to(previous, thread_info of previous, thread_info of next)`, arch/arm/kernel/entry-armv.S. The latter begin the
     // tasks (CONFIG_THREAD_INFO_IN_TASK).
     tasks: (1, 2),
+    given_tasks: None,
     call_bytes: &[4],
     // `vector_swi` jumps to what serves a system call, with `ret_fast_syscall` in the link register.
     entry_calls_by_jumps: true,
@@ -49,6 +50,7 @@ impl Isa for Arm {
 
     // With CONFIG_VMSPLIT_3G: modules lie in the sixteen mebibytes in front of the kernel.
     const KERNEL_HALF: u64 = 0xbf00_0000;
+    const UPPER_BITS: u64 = 0;
     // Of the head itself kernels without CONFIG_KALLSYMS_ALL have no symbol.
     const IMAGE_ENTRY: &'static [&'static str] = &["__hyp_stub_install"];
     // QEMU's virt has memory from 1 GiB on, and the kernel's file 64 KiB behind (`KERNEL_LOAD_ADDR` of hw/arm/boot.c).

@@ -1,7 +1,16 @@
 //! The ppc64le architecture: 64-bit POWER with little-endian bytes, which distributions call ppc64el.
 
+#[cfg(feature = "decode")]
+mod architecture;
 #[cfg(all(feature = "guest", target_arch = "powerpc64", target_endian = "little"))]
 pub(crate) mod guest;
+#[cfg(feature = "decode")]
+mod instruction;
+#[cfg(feature = "decode")]
+mod symbols;
+
+#[cfg(feature = "decode")]
+pub use architecture::Ppc64le;
 
 /// A mark's instruction, without the mark's number: `addis 16, 16, 0`, which adds nothing.
 pub const MARK: u32 = 0x3e10_0000;

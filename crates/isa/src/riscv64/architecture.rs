@@ -15,6 +15,7 @@ const LINKED: Linked = Linked {
     link: 1,
     // `__switch_to(prev, next)`, arch/riscv/kernel/entry.S.
     tasks: (10, 11),
+    given_tasks: None,
     call_bytes: &[4, 2],
     entry_calls_by_jumps: false,
     // drivers/tty/serial/8250/8250_port.c.

@@ -8,7 +8,7 @@
 use super::stack::{on_one_stack, Frame, Key, Role};
 use super::{Request, Tracker, UNKNOWN};
 use crate::tree::{FunctionId, Kind, ROOT};
-use firstlight_isa::Isa;
+use firstlight_isa::{Class, Isa};
 
 /// Set in the address of a pending call that leaves its return address in another register: return addresses are even.
 const ELSEWHERE: u64 = 1;
@@ -89,6 +89,11 @@ impl<I: Isa> Tracker<I> {
         true
     }
 
+    /// A function was entered in front of its local entry, which is about to be executed: that is no second entry.
+    pub fn nears_local_entry(&mut self, function: FunctionId) {
+        self.current.padded = Some(function);
+    }
+
     // Entered by the key of the frame on top: by a jump in tail position, a loop to its own start, or a fault's second try.
     fn jumped_linked(&mut self, function: FunctionId, now: u64) -> bool {
         if self.current.stack.frames.last().is_some_and(|top| top.function == function) {
@@ -112,7 +117,8 @@ impl<I: Isa> Tracker<I> {
     }
 
     // A call stands at or above the frame on top: that one has ended, and its return was not seen. Code that is careful with the
-    // stack may call without a place on it: then the call is in the function on top.
+    // stack may call without a place on it: then the call is in the function on top. So does entry code behind the end of a system call, where a
+    // new task jumps to.
     #[cold]
     fn overtaken_linked(&mut self, key: Key, site: impl FnOnce() -> FunctionId, now: u64) {
         let mut site = Some(site);
@@ -121,7 +127,8 @@ impl<I: Isa> Tracker<I> {
             if !ends || top.key() == key {
                 return;
             }
-            let own = top.sp == key.sp && site.take().is_some_and(|site| site() == top.function);
+            let own = top.sp == key.sp
+                && site.take().map(|site| site()).is_some_and(|site| site == top.function || self.is_entry_code(site));
             if own {
                 return;
             }
@@ -209,7 +216,11 @@ impl<I: Isa> Tracker<I> {
             let first =
                 self.current.stack.frames.iter().take(index).rev().take_while(|frame| frame.key() == key).count();
             self.drop_to(index - first, now);
-        } else if top.role != Role::Entry && top.function != site && !self.are_one(top.function, site) {
+        } else if top.role != Role::Entry
+            && top.function != site
+            && !self.are_one(top.function, site)
+            && !self.begins_behind_call(site)
+        {
             // Control is in another function than the stack says.
             self.counts.unmatched_returns += 1;
             self.doubt(top.node);
@@ -221,6 +232,15 @@ impl<I: Isa> Tracker<I> {
         if self.enter_linked(function, link, || UNKNOWN, now) {
             self.watch_module_initcall(function, now);
         }
+    }
+
+    // What a new task begins with may jump behind the call of what has served a system call.
+    fn begins_behind_call(&self, site: FunctionId) -> bool {
+        self.current.stack.frames.len() == 1 && self.is_entry_code(site)
+    }
+
+    fn is_entry_code(&self, function: FunctionId) -> bool {
+        matches!(self.classes.get(function as usize), Some(Class::Syscall))
     }
 
     // Code without functions has one row, and the entry code its labels.

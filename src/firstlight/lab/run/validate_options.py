@@ -148,7 +148,7 @@ def without_missing_profile(options: RecordOptions, architecture: Architecture) 
 
     >>> from pathlib import Path
     >>> from firstlight.recipe.isa import architecture_of
-    >>> without_missing_profile(RecordOptions(Path("a.boot"), arch="ppc64el"), architecture_of("ppc64le")).profile
+    >>> without_missing_profile(RecordOptions(Path("a.boot"), arch="mips64el"), architecture_of("mips64el")).profile
     False
     """
     return options if architecture.has_profile or options.live else replace(options, profile=False)

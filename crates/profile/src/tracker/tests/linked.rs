@@ -120,6 +120,22 @@ fn what_is_entered_by_the_key_on_top_was_jumped_to_and_returns_with_it() {
 }
 
 #[test]
+fn a_local_entry_in_a_block_of_its_own_is_no_second_entry() {
+    let mut boot = Boot::started();
+    boot.enter("work", TOP, 0x1010, 10);
+    let work = boot.id("work");
+    boot.tracker.nears_local_entry(work);
+    // The block of the local entry begins, and behind that the function jumps to its own start.
+    boot.enter("work", TOP, 0x1010, 2);
+    boot.enter("work", TOP, 0x1010, 3);
+    boot.behind("start_kernel", TOP, 0x1010, 4);
+    let (contexts, recording) = boot.outcome();
+    assert_eq!(contexts, ["start_kernel 1 10", "start_kernel > work 1 9"]);
+    let again: u64 = recording.checks.iter().map(|check| check.again).sum();
+    assert_eq!(again, 1);
+}
+
+#[test]
 fn a_jump_to_the_block_behind_a_call_is_no_return() {
     let mut boot = Boot::started();
     boot.enter("work", TOP, 0x1010, 4);
@@ -363,4 +379,23 @@ fn the_place_of_a_task_that_ended_belongs_to_the_next_one() {
     let counts = boot.outcome().1.counts;
     assert_eq!((counts.tasks, counts.abandoned_frames, counts.lost_returns), (3, 3, 0));
     assert_eq!(counts.calls, counts.popped + counts.abandoned_frames + counts.open_frames);
+}
+
+#[test]
+fn a_new_task_goes_on_behind_the_call_of_what_serves_a_system_call() {
+    let mut boot = Boot::started();
+    boot.enter("schedule", TOP, 0x1010, 1);
+    boot.switch(1, 2, 1);
+    let top = 0xa_0000;
+    boot.enter("ret_from_fork", top, 0x1500, 1);
+    // The entry of system calls has called what serves them in front of this address.
+    boot.behind("el0t_64_sync", top, 0x2210, 2);
+    boot.enter("helper", top, 0x2220, 3);
+    boot.behind("el0t_64_sync", top, 0x2220, 4);
+    assert!(boot.tracker.leave_kernel(boot.now + 2));
+    boot.now += 2;
+    let (tree, recording) = boot.outcome();
+    assert!(tree.contains(&"ret_from_fork 1 7".to_owned()), "{tree:?}");
+    assert!(tree.contains(&"ret_from_fork > helper 1 4".to_owned()), "{tree:?}");
+    assert_eq!((recording.counts.unmatched_returns, recording.counts.lost_returns), (0, 0));
 }

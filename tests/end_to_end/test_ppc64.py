@@ -1,0 +1,51 @@
+"""A boot of ppc64le with a profile: sound, complete, equal each time, and nothing that the guest sees is changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import firstlight
+from busy_host import host_under_load
+from equal_boots import assert_equal, assert_undisturbed
+from firstlight.bundle.processes_missing import processes_missing
+from firstlight.recipe.options import RecordOptions
+from other_guests import assert_as_long, assert_profile_is_sound, boots_of
+
+pytestmark = boots_of("ppc64el")
+
+
+def test_the_profile_is_sound_complete_and_equal_each_time_and_changes_nothing(tmp_path: Path) -> None:
+    boot = firstlight.record_with(RecordOptions(tmp_path / "a.boot", arch="ppc64el"))
+    with host_under_load():
+        firstlight.record_with(RecordOptions(tmp_path / "b.boot", arch="ppc64el"))
+    plain = firstlight.record_with(RecordOptions(tmp_path / "plain.boot", arch="ppc64el", profile=False))
+    one, other = tmp_path / "a.boot", tmp_path / "b.boot"
+    assert_equal(one, other)
+    assert_undisturbed(one, tmp_path / "plain.boot")
+    # The time base that user mode may read counts 512 million times a second.
+    assert_as_long(boot, plain, 2)
+    marks = assert_profile_is_sound(boot)
+    assert boot.manifest.invariants["registers_confirmed"].model_dump()["confirmed"] > 0
+    # SLOF runs before the kernel.
+    assert marks[:3] == ["power_on", "kernel_entry", "kernel_start"]
+    table = boot.functions()
+    functions = dict(table.select("function", "count").iter_rows())
+    # The kernel asks the firmware, copies itself, and goes on in the copy.
+    assert functions["prom_init"] == functions["early_setup"] == functions["start_kernel"] == 1
+    assert functions["copy_and_flush"] == 2
+    assert functions["decrementer_common_virt"] > 0
+    assert functions["_switch"] == functions["__switch_to"] > 0
+    assert {"syscall", "interrupt", "exception", "firmware", "user"} <= set(table["kind"])
+    assert table["self_instructions"].sum() == boot.manifest.totals.instructions
+    assert processes_missing(boot.manifest) is not None
+
+
+def test_lines_of_the_firmware_and_of_the_kernel_have_their_times(tmp_path: Path) -> None:
+    boot = firstlight.record_with(RecordOptions(tmp_path / "a.boot", arch="ppc64el"))
+    marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
+    lines = boot.log().select("time_ns", "message").rows()
+    times = [time for time, _ in lines]
+    assert times == sorted(times)
+    assert len(set(times)) > len(times) // 2
+    (slof,) = [time for time, message in lines if message.startswith("SLOF *****")][:1]
+    assert 0 < slof < marks["kernel_entry"]
