@@ -10,8 +10,18 @@ pub struct Ppc64le;
 // What a kernel begins with: code that does nothing in the order of bytes that the kernel wants, and that changes to it in the other one
 // (`FIXUP_ENDIAN`, arch/powerpc/include/asm/ppc_asm.h).
 const FIXUP_ENDIAN: [u32; 12] = [
-    0x0800_0048, 0x4800_002c, 0xa600_607d, 0x0100_6b69, 0x0000_4039, 0x6401_417d, 0x0500_9f42, 0xa602_487d, 0x1400_4a39,
-    0xa603_5a7d, 0xa603_7b7d, 0x2400_004c,
+    0x0800_0048,
+    0x4800_002c,
+    0xa600_607d,
+    0x0100_6b69,
+    0x0000_4039,
+    0x6401_417d,
+    0x0500_9f42,
+    0xa602_487d,
+    0x1400_4a39,
+    0xa603_5a7d,
+    0xa603_7b7d,
+    0x2400_004c,
 ];
 // `tdi 0, 0, 0x48`, a branch to the code behind, and behind that `trap` (arch/powerpc/kernel/head_64.S, `__start`).
 const TRAP: u32 = 0x7fe0_0008;

@@ -115,7 +115,8 @@ fn is_trap(word: u32) -> bool {
 /// entry behind them (64-Bit ELF V2 ABI Specification, Power Architecture, 2.3.2.1, "Function Prologue").
 pub(super) fn computes_table(bytes: &[u8]) -> bool {
     let Some((front, behind)) = bytes.get(..TABLE_BYTES).map(|bytes| bytes.split_at(4)) else { return false };
-    let [front, behind] = [front, behind].map(|bytes| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
+    let [front, behind] =
+        [front, behind].map(|bytes| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
     match front >> 16 {
         // addis r2, r12, ..., or lis r2, ...; addi r2, r2, ...
         0x3c4c | 0x3c40 => behind >> 16 == 0x3842,

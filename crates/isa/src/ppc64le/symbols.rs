@@ -16,9 +16,18 @@ pub(super) fn class(name: &str) -> Option<Class> {
         "_mcount" => Class::Thunk,
         "system_call_common" | "system_call_vectored_common" | "system_call_vectored_sigill" => Class::Syscall,
         "system_call_common_real" | "system_call_vectored_tramp" | "system_call_vectored_sigill_tramp" => Class::Stub,
-        // Between the vectors or behind the return of an entry.
-        "masked_interrupt" | "masked_Hinterrupt" | "syscall_restart" | "denorm_assist" | "denorm_done" | "mce_deliver"
-        | "machine_check_idle_common" | "unrecoverable_mce" | "kvm_interrupt" | "kvm_hcall" => Class::Label,
+        // Behind an entry: a timer's interrupt that the kernel has masked goes on as the watchdog's (`soft_nmi_common`).
+        "masked_interrupt"
+        | "masked_Hinterrupt"
+        | "syscall_restart"
+        | "denorm_assist"
+        | "denorm_done"
+        | "mce_deliver"
+        | "machine_check_idle_common"
+        | "unrecoverable_mce"
+        | "kvm_interrupt"
+        | "kvm_hcall"
+        | "soft_nmi_common" => Class::Label,
         _ => return by_pattern(name),
     })
 }
@@ -50,20 +59,41 @@ fn by_pattern(name: &str) -> Option<Class> {
 
 // These enter virtual mode in their own code.
 fn is_real_only(what: &str) -> bool {
-    matches!(what, "system_reset" | "machine_check" | "machine_check_early" | "hmi_exception_early" | "soft_nmi")
+    matches!(what, "system_reset" | "machine_check" | "machine_check_early" | "hmi_exception_early")
 }
 
 fn entry(what: &str) -> Option<Class> {
     Some(match what {
-        "hardware_interrupt" | "decrementer" | "hdecrementer" | "doorbell_super" | "h_doorbell" | "h_virt_irq"
-        | "performance_monitor" | "system_reset" | "machine_check" | "machine_check_early" | "hmi_exception"
-        | "hmi_exception_early" | "soft_nmi" => Class::Interrupt,
-        "data_access" | "data_access_slb" | "instruction_access" | "instruction_access_slb" | "alignment"
-        | "program_check" | "fp_unavailable" | "single_step" | "h_data_storage" | "h_instr_storage"
-        | "emulation_assist" | "altivec_unavailable" | "vsx_unavailable" | "facility_unavailable"
-        | "h_facility_unavailable" | "instruction_breakpoint" | "denorm_exception" | "altivec_assist" => {
-            Class::Exception
-        }
+        "hardware_interrupt"
+        | "decrementer"
+        | "hdecrementer"
+        | "doorbell_super"
+        | "h_doorbell"
+        | "h_virt_irq"
+        | "performance_monitor"
+        | "system_reset"
+        | "machine_check"
+        | "machine_check_early"
+        | "hmi_exception"
+        | "hmi_exception_early" => Class::Interrupt,
+        "data_access"
+        | "data_access_slb"
+        | "instruction_access"
+        | "instruction_access_slb"
+        | "alignment"
+        | "program_check"
+        | "fp_unavailable"
+        | "single_step"
+        | "h_data_storage"
+        | "h_instr_storage"
+        | "emulation_assist"
+        | "altivec_unavailable"
+        | "vsx_unavailable"
+        | "facility_unavailable"
+        | "h_facility_unavailable"
+        | "instruction_breakpoint"
+        | "denorm_exception"
+        | "altivec_assist" => Class::Exception,
         _ => return None,
     })
 }
@@ -74,7 +104,7 @@ mod tests {
 
     #[test]
     fn entries_of_virtual_mode_are_known() {
-        for name in ["hardware_interrupt_common_virt", "decrementer_common_virt", "system_reset_common", "soft_nmi_common"] {
+        for name in ["hardware_interrupt_common_virt", "decrementer_common_virt", "system_reset_common"] {
             assert_eq!(class(name), Some(Class::Interrupt), "{name}");
         }
         for name in ["data_access_common_virt", "program_check_common_virt", "fp_unavailable_common_virt"] {
@@ -112,6 +142,7 @@ mod tests {
             "syscall_vectored_common_restart",
             "syscall_restart",
             "masked_interrupt",
+            "soft_nmi_common",
             "rfi_flush_fallback",
             "entry_flush_fallback",
             "stf_barrier_fallback",
