@@ -377,7 +377,7 @@ InactiveExitTimestampMonotonic,ActiveEnterTimestampMonotonic,ActiveExitTimestamp
 ConditionTimestampMonotonic,AssertTimestampMonotonic,ExecMainStartTimestampMonotonic,ExecMainExitTimestampMonotonic,ExecMainStatus,\
 CPUUsageNSec,NRestarts,After,Before,Requires,Requisite,BindsTo,Wants"
     command_ systemd/failed.txt 30 1048576 systemctl list-units --failed --plain --no-legend
-    # The first ten minutes: what comes later is no boot. Of the fields those that say what happened, not to whom.
+    # The first ten minutes: what comes later is not a boot. Of the fields those that say what happened, not to whom.
     fields=MESSAGE,MESSAGE_ID,PRIORITY,_TRANSPORT,_PID,_COMM,SYSLOG_PID,SYSLOG_IDENTIFIER,SYSLOG_FACILITY,UNIT,_SYSTEMD_UNIT,JOB_TYPE,\
 JOB_RESULT,UNIT_RESULT,KERNEL_USEC,INITRD_USEC,USERSPACE_USEC,_SOURCE_MONOTONIC_TIMESTAMP,_SOURCE_REALTIME_TIMESTAMP,\
 _SOURCE_BOOTTIME_TIMESTAMP,_KERNEL_DEVICE,_KERNEL_SUBSYSTEM,_UDEV_SYSNAME,_BOOT_ID
@@ -491,7 +491,7 @@ RULES
     done
 }
 
-distinctive() { # NAME: it has letters, nothing of the system is called so, and one of letters only is no word of the kernel's
+distinctive() { # NAME: it has letters, nothing of the system is called so, and one of letters only is not a word of the kernel's
     case $1 in ?? | *[!0-9A-Za-z.-]*) return 1 ;; *[A-Za-z]*) ;; *) return 1 ;; esac
     case $1 in *[0-9.-]*) ;; ???) return 1 ;; *) ! of_the_kernel "$1" || return 1 ;; esac
     module=$(printf '%s\n' "$1" | tr - _)
@@ -579,7 +579,7 @@ free_name() {
     [ "$output" != - ] || return 0
     [ -e "$output" ] || [ -L "$output" ] || return 0
     [ ! -d "$output" ] || fail "$shown: is a directory" 'name a file in it'
-    [ -f "$output" ] || fail "$shown: is there and is no regular file" '-o - writes to standard output'
+    [ -f "$output" ] || fail "$shown: is there and is not a regular file" '-o - writes to standard output'
     [ -n "$force" ] || fail "$shown: there is something already" '-f replaces it'
 }
 
@@ -621,7 +621,7 @@ main() {
         esac
         shift
     done
-    case $wait_s in '' | *[!0-9]* | ??????*) fail "$wait_s is no number of seconds" 'such as --wait 120' 2 ;; esac
+    case $wait_s in '' | *[!0-9]* | ??????*) fail "$wait_s is not a number of seconds" 'such as --wait 120' 2 ;; esac
     shown=$output
     # A name must not look like an option, nor like a machine's (`12:30.tar` is one for GNU tar).
     case $output in

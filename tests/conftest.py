@@ -11,7 +11,7 @@ from firstlight.cli.envelope import Envelope
 #: The example package of a user is found by its entry points alone; collecting its modules would put it on the path.
 collect_ignore = ["study_package"]
 
-# A busy machine is no fault: how long an example takes decides nothing.
+# A busy machine is not a fault: how long an example takes decides nothing.
 settings.register_profile("firstlight", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("firstlight")
 

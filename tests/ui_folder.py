@@ -95,7 +95,7 @@ class Client:
             sent["Cookie"] = f"{self.access.cookie}={self.access.token}"
         sent |= headers or {}
         connection = http.client.HTTPConnection("127.0.0.1", self.access.port, timeout=60)
-        # The paths of these tests are no paths: what the client would reject is what the server has to.
+        # The paths of these tests are not paths: what the client would reject is what the server has to.
         connection._validate_path = lambda path: None  # type: ignore[attr-defined]
         connection._encode_request = lambda line: line.encode("latin-1")  # type: ignore[attr-defined]
         connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)

@@ -25,7 +25,7 @@ _STATUS = (
 _ENVIRONMENT = (
     ("XDG_CACHE_HOME", "Where the cache `firstlight` lies; otherwise `~/.cache`."),
     ("NO_COLOR", "Print without colours."),
-    ("COLUMNS", "The width of tables where the output is no terminal."),
+    ("COLUMNS", "The width of tables where the output is not a terminal."),
     ("FIRSTLIGHT_CONFINE", "`no` runs QEMU without Landlock, for a QEMU outside the system directories."),
 )
 

@@ -57,7 +57,7 @@ def escape_html(text: str, limit: int | None = None) -> str:
     >>> escape_html("a<b> & \x1b")
     'a&lt;b&gt; &amp; \\x1b'
     """
-    # Halves of characters are no valid text of a file.
+    # Halves of characters are not valid text of a file.
     sound = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return html.escape(printable(sound, limit))
 

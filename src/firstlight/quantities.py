@@ -270,7 +270,7 @@ def parse_size(text: str, *, option: str = "--memory") -> int:
     """Read a size in bytes from `512M`, `2G`, `1.5G`; the units are powers of 1024. A bare number is MiB, as for QEMU.
 
     :param option: the option that the text was given to, for the message.
-    :raises UsageError: when it is no size.
+    :raises UsageError: when it is not a size.
 
     >>> parse_size("512M"), parse_size("1.5g"), parse_size("2GiB")
     (536870912, 1610612736, 2147483648)

@@ -75,7 +75,7 @@ def read_text(path: Path, *, encoding: str = "utf-8", largest: int | None = None
         message = f"cannot be read: {error.strerror or error}"
         raise UsageError(message, where=where, exit_code=MISSING_INPUT) from error
     except UnicodeDecodeError as error:
-        raise UsageError("this is no text in UTF-8", where=where) from error
+        raise UsageError("this is not text in UTF-8", where=where) from error
 
 
 def read_toml(path: Path, model: type[Model]) -> Model:
@@ -90,12 +90,12 @@ def parse_checked(text: str, model: type[Model], where: str) -> Model:
     """Read TOML into a model.
 
     :param where: the file, for messages.
-    :raises UsageError: when the text is no TOML, or says what the model does not know, which is named.
+    :raises UsageError: when the text is not TOML, or says what the model does not know, which is named.
     """
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"this is no TOML: {error}", where=where) from error
+        raise UsageError(f"this is not TOML: {error}", where=where) from error
     return check(data, model, where)
 
 

@@ -27,12 +27,12 @@ def explain_syntax(message: str, where: str) -> tuple[str, str]:
     """The place and the words of an error of TOML's own.
 
     >>> explain_syntax("Expected '=' after a key in a key/value pair (at line 3, column 5)", "p.toml")
-    ('p.toml:3:5', "the plan is no TOML: expected '=' after a key in a key/value pair")
+    ('p.toml:3:5', "the plan is not TOML: expected '=' after a key in a key/value pair")
     """
     found = _AT.search(message)
     place = f"{where}:{found[1]}:{found[2]}" if found else where
     text = _AT.sub("", message)
-    return place, f"the plan is no TOML: {text[:1].lower()}{text[1:]}"
+    return place, f"the plan is not TOML: {text[:1].lower()}{text[1:]}"
 
 
 def explain(error: ValidationError, model: type[BaseModel], text: str, where: str) -> tuple[str, str, str | None]:

@@ -51,7 +51,7 @@ def test_a_field_that_does_not_exist_is_named_where_nothing_matches(show: Show, 
     for typed in ("foo:bar", "is:foo"):
         report.page.get_by_label("Search the timeline").fill(typed)
         assert f"“{typed}” is no term. Words, and terms: kind:initcall" in said.inner_text()
-    # A name with a colon is found, and is no mistake.
+    # A name with a colon is found, and is not a mistake.
     report.page.get_by_label("Search the timeline").fill("00:04")
     assert "is no term" not in said.inner_text()
 

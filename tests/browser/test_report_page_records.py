@@ -17,7 +17,7 @@ _HOSTILE = "</script><script>alert(1)</script>"
 
 
 def _imported(directory: Path, records: int) -> Path:
-    """A boot imported from so many kernel logs, each with a line that is no kernel's; and one that nothing reads."""
+    """A boot imported from so many kernel logs, each with a line that is not a kernel's; and one that nothing reads."""
     folder = directory / "records"
     folder.mkdir()
     for number in range(records):

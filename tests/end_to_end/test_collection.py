@@ -218,7 +218,7 @@ def test_the_debians_collection_imports_with_its_kernel_log_and_facts(systemd_im
 def test_the_names_and_numbers_of_the_machine_are_nowhere(systemd_collection: Path) -> None:
     files = contents(systemd_collection)
     told = {name: text for name, text in files.items() if not name.endswith((".gz", ".tgz"))}
-    # The host name and the machine's id of the Debian recipe; in a path (`/var/lib/firstlight`) the word is no host's.
+    # The host name and the machine's id of the Debian recipe; in a path (`/var/lib/firstlight`) it is not a host's.
     assert "Hostname set to <HOSTNAME>" in files["systemd/journal.json"]
     words = r"(?<![A-Za-z0-9/-])firstlight(?![A-Za-z0-9-])|4c4600000000400080000000000000fe"
     assert {name for name, text in told.items() if re.search(words, text)} <= {"manifest.tsv"}

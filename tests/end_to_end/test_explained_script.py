@@ -1,4 +1,4 @@
-"""A script of many programs, one of which sleeps: the sleep is no cost of starting programs."""
+"""A script of many programs, one of which sleeps: the sleep is not a cost of starting programs."""
 
 from __future__ import annotations
 

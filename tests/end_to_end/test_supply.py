@@ -106,7 +106,7 @@ def test_the_probe_reports_the_kernels_symbols(tmp_path: Path, kernel: Kernel) -
 
 
 def test_a_root_in_persistent_memory_is_mounted_and_its_init_executed(tmp_path: Path, kernel: Kernel) -> None:
-    # This init is no systemd, so it calls the helper itself, as the unit would.
+    # This init is not systemd, so it calls the helper itself, as the unit would.
     script = b"#!/bin/sh\necho init of the image >/dev/console\n/run/firstlight/guest ready &\nwait\n"
     members = [("bin/busybox", static_busybox().read_bytes()), ("sbin/init", script), ("bin/sh", b"")]
     members[2] = ("bin/sh", members[0][1])

@@ -85,7 +85,7 @@ def test_a_file_system_without_hard_links_takes_a_tar_too(tmp_path: Path) -> Non
         (["--fast"], b"there is no option --fast"),
         (["-o"], b"-o lacks its value"),
         (["-o", ""], b"-o lacks its value"),
-        (["--wait", "1m"], b"1m is no number of seconds"),
+        (["--wait", "1m"], b"1m is not a number of seconds"),
     ],
 )
 def test_wrong_use_is_reported(options: list[str], says: bytes, tmp_path: Path) -> None:

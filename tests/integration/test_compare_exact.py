@@ -278,7 +278,7 @@ def slowly(a: list[Node], b: list[Node]) -> dict[tuple[str, ...], tuple[Any, Any
         wholes: list[str] = []
         figures: dict[tuple[str, ...], tuple[int, int, int]] = {}
         for number, (above, function, calls, instructions, idle) in enumerate(nodes):
-            # A split-off part stands with its function, and entering it is no call.
+            # A split-off part stands with its function, and entering it is not a call.
             part = number > 0 and function == "f.cold"
             wholes.append("f" if part else function)
             parent = 0 if number == 0 else above % number

@@ -133,7 +133,7 @@ def test_a_budget_covers_the_whole_boot(place: Path, capsys: pytest.CaptureFixtu
         ("[total]\nsoft = -1\n", "write a share"),
         ("[phase.firmwear]\nhard = '1 s'\n", "did you mean `firmware`?"),
         ("[budget]\ngoal = '1 ms'\n[budget.phases]\nfirmware = '2 ms'\n", "1 ms more than the goal"),
-        ("[total", "this is no TOML"),
+        ("[total", "this is not TOML"),
     ],
 )
 def test_a_mistake_in_the_rules_is_named(place: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,7 +147,7 @@ def test_a_boot_that_did_not_come_up_is_unhealthy(place: Path, capsys: pytest.Ca
     code, data = gate(capsys, "f.boot", "--junit", "j.xml", "--markdown", "m.md", "--openmetrics", "o.txt",
                       "--hyperfine", "h.json", "--custom-smaller", "c.json")  # fmt: skip
     assert (code, data["verdict"]) == (4, "unhealthy")
-    # What was not measured is no figure, and above all no 0: nobody plots a panic as the best boot ever.
+    # What was not measured is not a figure, and above all no 0: nobody plots a panic as the best boot ever.
     text = (place / "m.md").read_text()
     assert "did not come up" in text
     assert "Phases:" not in text

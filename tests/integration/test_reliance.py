@@ -101,7 +101,7 @@ class TestShow:
         make_bundle(place, name="b.boot", doubtful={HOT: 9})
         table = firstlight.open(place / "b.boot").calls()
         calls = int(table["calls"].sum())
-        # A real root has been entered once; it is no call, and the number is that of the function table.
+        # A real root has been entered once; it is not a call, and the number is that of the function table.
         entered = pl.when(pl.col("kind") == "root").then(1).otherwise(pl.col("calls")).cast(pl.Int64)
         write_table(place / "b.boot", "calls", table.with_columns(calls=entered))
         in_phases = pl.read_parquet(place / "b.boot/phase_calls.parquet")

@@ -279,7 +279,7 @@ def test_a_process_that_ignores_the_polite_signal_is_killed(tmp_path: Path) -> N
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there and is no zombie."""
+    """Whether a process is there and is not a zombie."""
     try:
         os.kill(pid, 0)
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

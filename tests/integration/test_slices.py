@@ -129,7 +129,7 @@ def test_the_terminal_names_the_interval_that_it_counts(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--between", "5ms"], "is no START..END"),
+        (["--between", "5ms"], "is not START..END"),
         (["--between", "5..9"], "is not a duration"),
         (["--between", "9ms..5ms"], "`5ms` is not after `9ms`"),
         (["--between", "100s..200s"], "100.000000 s to 200.000000 s is outside the boot, which lasts from 0 ns to"),

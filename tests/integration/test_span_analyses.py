@@ -349,7 +349,7 @@ def test_gaps_are_the_window_and_initcalls_with_the_rest_their_phase(
         boot = firstlight.open(write_bundle(Path(directory), "any.boot", spans=spans, log=log))
         known = [at for at, _ in lines if at is not None]
         if known:
-            # What was said before or after the boot is no part of it.
+            # What was said before or after the boot is not part of it.
             assert gaps(boot)["gap_ns"].sum() == 4800 * MS
         table = levels(boot)
         device = table.filter(pl.col("level") == "device")["wall_ns"].sum()

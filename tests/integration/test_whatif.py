@@ -283,7 +283,7 @@ def test_the_command_prints_the_prediction_as_text_and_as_data(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--faster", "sh"], "`sh` is no NAME=PERCENT%"),
+        (["--faster", "sh"], "`sh` is not NAME=PERCENT%"),
         (["--faster", "sh=5%", "--faster", "sh=6%"], "`sh` is given twice"),
         (["--faster", "sh=100%"], "`sh`: 100% less is not a speed-up"),
         ([], "nothing is to be changed"),

@@ -107,7 +107,7 @@ WRONG = {
     "a remedy that changes nothing": (ENTRY.replace(', words = "my.off"', ""), "it changes nothing", None),
     "an unknown layer": (ENTRY.replace('"cmdline"', '"cmdlin"'), "MY-01: `entry.remedies.layer`", None),
     "a missing field": (ENTRY.replace('risk = "None."', ""), "MY-01: `risk` is missing", None),
-    "no TOML": (ENTRY + "x", "the file is no TOML", None),
+    "no TOML": (ENTRY + "x", "the file is not TOML", None),
 }  # fmt: skip
 
 

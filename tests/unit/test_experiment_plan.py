@@ -96,7 +96,7 @@ def test_what_cannot_be_is_refused_with_the_reason(text: str, said: str) -> None
 
 
 def test_what_is_no_toml_or_no_text_is_refused_with_its_place(tmp_path: Path) -> None:
-    assert complaint("title = x\n").startswith("error: p.toml:1:9: the plan is no TOML")
+    assert complaint("title = x\n").startswith("error: p.toml:1:9: the plan is not TOML")
     plan = tmp_path / "p.toml"
     plan.write_bytes(b'title = "\xff"')
     with pytest.raises(PlanError, match="not UTF-8 text, from byte 9"):

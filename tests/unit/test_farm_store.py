@@ -136,7 +136,7 @@ def test_an_input_is_taken_by_its_digest_alone(store: Store, tmp_path: Path, mon
     options = options_of(job, tmp_path / "a.boot", store)
     assert options.overlay is not None
     assert (options.overlay / "etc/motd").read_text() == "hello"
-    # Another content under the same name is no input, on a machine that has not fetched it yet.
+    # Another content under the same name is not an input, on a machine that has not fetched it yet.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other-cache"))
     (folder_of(store) / "inputs" / sent.digest).write_bytes(b"evil")
     with pytest.raises(FirstlightError, match="does not match its digest"):
@@ -255,7 +255,7 @@ def test_files_that_are_no_jobs_are_counted_and_tidied_away(store: Store, capsys
     assert run(["farm", "status", store.where]) == 0
     assert "2 files among the jobs are not jobs" in capsys.readouterr().out
     assert run(["farm", "tidy", store.where]) == 0
-    assert "3 files that were no jobs" in capsys.readouterr().out
+    assert "3 files that were not jobs" in capsys.readouterr().out
     assert store.names("jobs") == [f"{KEY}.json", newer.name]
 
 

@@ -56,7 +56,7 @@ def test_the_plugin_gets_nanoseconds_and_bytes(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("", "`name`: field required"),
-        ("name = ", "this is no TOML"),
+        ("name = ", "this is not TOML"),
         (GOOD + "[flushes]\n", "unknown key `flushes`"),
         (GOOD.replace('"1 ms"', "1"), "`read.latency`: write a duration with its unit"),
         (GOOD.replace('"1 ms"', '"61 s"'), "`read.latency`: input should be less than or equal to 60000000000"),

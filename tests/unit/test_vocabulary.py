@@ -38,7 +38,7 @@ vocabulary = load(ROOT / "make/vocabulary.py")
 LISTS = vocabulary.read()
 DISTINCTIVE = {name.name for one in LISTS for name in one.names if not name.common}
 
-#: Texts that are no names of the vocabulary but are spelled like one, by file.
+#: Texts that are not names of the vocabulary but are spelled like one, by file.
 EXCEPTIONS = {
     "crates/plugin/src/layout.rs": {"vdso"},  # a member of a structure of the kernel
     "src/firstlight/advise/coverage.py": {"initcall"},  # a key of a catalogue's evidence

@@ -57,7 +57,7 @@ export function withinAxis(seen: Seen, first: number, last: number): Seen {
   return { ...seen, view: cut(seen.view), selection: cut(seen.selection), instant: beside ? null : instant };
 }
 
-/** Reads a fragment; what is damaged counts as not there. An anchor such as `#flame` is no state. */
+/** Reads a fragment; what is damaged counts as not there. An anchor such as `#flame` is not a state. */
 export function readFragment(hash: string): Seen | null {
   if (!hash.includes("=")) return null;
   const given = new URLSearchParams(hash.replace(/^#/, ""));

@@ -288,7 +288,7 @@ export class DataTable<Row> {
   }
 }
 
-/** The order of a table as text: a column, with a minus from the largest to the smallest; nothing is no order. */
+/** The order of a table as text: a column, with a minus from the largest to the smallest; nothing is not an order. */
 function orderText(order: { id: string; desc: boolean } | undefined): string {
   return order ? `${order.desc ? "-" : ""}${order.id}` : "";
 }

@@ -92,7 +92,7 @@ describe("the flame chart", () => {
     }
   });
 
-  it("is empty without slices, and deep trees are no trouble", () => {
+  it("is empty without slices, and deep trees are not trouble", () => {
     expect(flameLanes([-1], [], () => 0)).toEqual([]);
     const parent = Array.from({ length: 401 }, (_, i) => i - 1);
     const lanes = flameLanes(parent, [{ from: 0, nodes: [400], own: [7] }], () => 0);

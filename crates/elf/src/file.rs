@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ElfError {
     /// It is something else.
-    #[error("it is no ELF file")]
+    #[error("it is not an ELF file")]
     NotElf,
     /// It is cut short, or says what cannot be.
     #[error(transparent)]
     Damaged(#[from] object::Error),
     /// The strings of its dynamic section lie in no segment.
-    #[error("its table of names is nowhere")]
+    #[error("it has no string table")]
     NoNames,
 }
 

@@ -46,7 +46,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// Reads a file, and a separate one with its symbols, which has to have the same build id. Nothing for what is no ELF file of 64
+    /// Reads a file, and a separate one with its symbols, which has to have the same build id. Nothing for what is not an ELF file of 64
     /// bits.
     pub fn read(bytes: &[u8], debug: Option<&[u8]>) -> Option<Self> {
         let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
@@ -95,7 +95,7 @@ impl Code {
     }
 }
 
-/// The build id of a file, in hexadecimal digits; nothing where it has none or is no ELF file of 64 bits.
+/// The build id of a file, in hexadecimal digits; nothing where it has none or is not a 64-bit ELF file.
 pub fn build_id(bytes: &[u8]) -> Option<String> {
     build_id_of(&ElfFile64::<object::Endianness>::parse(bytes).ok()?)
 }

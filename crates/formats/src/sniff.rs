@@ -105,7 +105,7 @@ fn look(bytes: &[u8]) -> String {
     "it is text, but none of its lines has the shape of a known boot record".to_owned()
 }
 
-/// The first word of `WORD 30 10:00:06 `, where it is no known month.
+/// The first word of `WORD 30 10:00:06 `, where it is not a known month.
 fn unknown_month(line: &[u8]) -> Option<String> {
     let line = std::str::from_utf8(line).ok()?;
     let mut words = line.split_ascii_whitespace();

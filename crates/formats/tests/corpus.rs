@@ -64,7 +64,7 @@ fn the_corpus_is_small_and_of_formats_that_there_are() {
     let all = kept();
     assert!(!all.is_empty());
     let bytes: usize = all.iter().map(|one| one.bytes.len() + one.name.len()).sum();
-    assert!(bytes < 256 << 10, "{bytes} bytes are no small corpus");
+    assert!(bytes < 256 << 10, "{bytes} bytes are not a small corpus");
 }
 
 #[test]

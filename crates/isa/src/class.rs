@@ -15,7 +15,7 @@ pub enum Class {
     Stub,
     /// A label inside the entry code: belongs to the entry that ran into it.
     Label,
-    /// Code that passes control on and is no function: retpolines, static calls, what functions jump to instead of
+    /// Code that passes control on and is not a function: retpolines, static calls, what functions jump to instead of
     /// returning, and what is called to untrain predictors.
     Thunk,
     /// `__switch_to_asm`: leaves one task's stack and continues on another's.

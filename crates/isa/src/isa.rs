@@ -55,7 +55,7 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     const ENTRY_BOUNDS: (&'static str, &'static str) = ("__entry_text_start", "__entry_text_end");
     /// Sections of thunks.
     const THUNKS: &'static [ThunkSection] = &[];
-    /// Symbols within functions, which are no functions of their own.
+    /// Symbols within functions, which are not functions of their own.
     const INSIDE: &'static [&'static str] = &[];
     /// How the names of padding in front of functions begin.
     const PADDING: &'static [&'static str] = &["__pfx_", "__cfi_"];

@@ -41,7 +41,7 @@ pub fn boot_marks(
         }
     }
     if let Some(ready) = wanted.iter().find(|mark| mark.mark == Mark::Ready) {
-        // The user says where the boot ends: what happened later is no mark of it.
+        // The user says where the boot ends: what happened later is not a mark of it.
         all.retain(|mark| mark.time_ns <= ready.time_ns);
     }
     cover(&mut all, whole);

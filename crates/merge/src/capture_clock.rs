@@ -10,7 +10,7 @@ use firstlight_formats::evidence::{Clock, Evidence, Mark};
 const QUARTZ: f64 = 0.001;
 
 /// How the capturing machine's clock follows the kernel's, in one record that has both: what the kernel says before its
-/// clock runs is stamped with 0, which is no instant, unless there is nothing else.
+/// clock runs is stamped with 0, which is not an instant, unless there is nothing else.
 pub fn fit_capture_clock(evidence: &Evidence) -> Option<Fitted> {
     if evidence.clock == Clock::Host {
         return None;

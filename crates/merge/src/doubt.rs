@@ -96,7 +96,7 @@ pub struct Observed {
 /// let kept = Residuals { median_ns: 4_200_000_000, max_ns: 8_400_000_000 };
 /// let observed = Observed { kept, free: Some((3.0, 0)), span_ns: 4_200_000_000, limit: 0.001 };
 /// assert_eq!(doubt(observed, |rate| rate), Some(Doubt::Rate(3.0)));
-/// // What a slow console delays is no clock's fault.
+/// // What a slow console delays is not a clock's fault.
 /// let kept = Residuals { median_ns: 2_000_000, max_ns: 90_000_000 };
 /// assert_eq!(doubt(Observed { kept, free: Some((1.02, 1_900_000)), ..observed }, |rate| rate), None);
 /// ```

@@ -7,7 +7,7 @@ use firstlight_formats::evidence::{Clock, Evidence, Mark, SpanKind};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
-/// Shorter lines are no event: too much else could print them.
+/// Shorter lines are not events: too much else could print them.
 const SHORTEST_LINE: usize = 8;
 
 /// Instants by the key of what happened; what happened more than once has none.
@@ -34,7 +34,7 @@ impl Shared {
     /// All of a piece.
     pub fn of(evidence: &Evidence) -> Self {
         let mut lines = Once::default();
-        // The kernel stamps what it says before its clock runs with 0: that is no instant.
+        // The kernel stamps what it says before its clock runs with 0: that is not an instant.
         let host = matches!(evidence.clock, Clock::Host);
         for (stamp, text) in evidence.log.iter() {
             let at = if host { stamp.time_ns.or(stamp.host_ns) } else { stamp.time_ns.filter(|at| *at > 0) };

@@ -24,14 +24,14 @@ pub enum Agreement {
     Compatible,
     /// They exclude one another.
     Contradict,
-    /// One is missing, or is no length.
+    /// One is missing, or is not a length.
     Unknown,
 }
 
 /// Compares two lengths, each with the step of its clock.
 ///
 /// Two ways of measuring one call differ by what measuring takes (a line to a slow console lies inside one and not the
-/// other): up to a tenth of the longer, and a tenth of a millisecond, that is no contradiction, and no agreement. Messages
+/// other): up to a tenth of the longer, and a tenth of a millisecond, that is not a contradiction, and no agreement. Messages
 /// about units come late by what their senders and the journal have to do: up to a hundredth, and ten milliseconds.
 ///
 /// ```

@@ -54,7 +54,7 @@ pub enum MergeError {
     #[error(transparent)]
     Table(#[from] firstlight_schema::TableError),
     /// No record holds anything.
-    #[error("nothing was understood")]
+    #[error("no line could be parsed")]
     Nothing,
 }
 

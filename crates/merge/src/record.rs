@@ -52,7 +52,7 @@ impl Record {
                 bytes = Box::new(Cursor::new(text));
             }
         }
-        // An editor's or a shell's sign that a text is UTF-8 is no part of its first line.
+        // An editor's or a shell's sign that a text is UTF-8 is not part of its first line.
         if bytes.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
             bytes.consume(BYTE_ORDER_MARK.len());
         }
@@ -65,7 +65,7 @@ impl Record {
         }
         let head = bytes.fill_buf()?;
         let head = Head { name: &self.name, bytes: head.get(..HEAD_BYTES).unwrap_or(head) };
-        // A page or a document of JSON may have lines of a log in it: it is no log itself.
+        // A page or a document of JSON may have lines of a log in it: it is not a log itself.
         let page = Enclosure::Html.opened(head.bytes).is_some();
         let document = page || Enclosure::Json.opened(head.bytes).is_some();
         let sure = surest(formats(), &head).is_some_and(|(format, likelihood)| {

@@ -181,7 +181,7 @@ impl Rows {
             let row = match span.kind {
                 SpanKind::Initcall if measured => self.known(span, line),
                 SpanKind::Console => None,
-                // What the ring holds of later is no part of the recording.
+                // What the ring holds of later is not part of the recording.
                 _ if span.start_ns.or(span.end_ns).is_some_and(|at| line.at(at) > self.end) => None,
                 kind if !wanted(place, kind) => None,
                 _ => Some(self.append(span, line)),

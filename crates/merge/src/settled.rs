@@ -33,7 +33,7 @@ pub fn start_up_over(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut
     let user = userspace_start(rows, marks)?;
     let (busy, reached) = events(pieces, rows, marks, user);
     let Over { mark, time_ns, detail, why } = rarer(&busy, &reached, last).or_else(|| quiet(&busy, user))?;
-    // What happened later is no mark of the start.
+    // What happened later is not a mark of the start.
     marks.retain(|mark| mark.time_ns <= time_ns);
     marks.push(BootMark::new(mark, time_ns, source, detail));
     marks.sort_by_key(|mark| mark.time_ns);

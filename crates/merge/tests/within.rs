@@ -88,7 +88,7 @@ fn dates_and_lines_without_stamps_are_found_in_quotes_and_strings() {
     let found = read("job.json", &format!("{{\"job\": 7, \"log\": \"{bare}\"}}"));
     assert_eq!(only(&found).spans.len(), 1);
     let told = read("system.json", "{\"system\": \"Linux version 6.1.0\", \"node\": \"box\"}");
-    assert!(told.outcome.is_err(), "a report about a system is no log");
+    assert!(told.outcome.is_err(), "a report about a system is not a log");
 }
 
 #[test]

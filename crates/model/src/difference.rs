@@ -33,7 +33,7 @@ pub struct TreeDifference {
 ///
 /// # Errors
 ///
-/// [`ModelError::Inconsistent`] when a table is no tree, [`ModelError::TooLarge`], and what [`read`] says.
+/// [`ModelError::Inconsistent`] when a table is not a tree, [`ModelError::TooLarge`], and what [`read`] says.
 pub fn tree_difference(a: &Path, b: &Path) -> Result<TreeDifference, ModelError> {
     let mut names = Names::default();
     let mut trees = [Vec::new(), Vec::new()];

@@ -158,7 +158,7 @@ pub fn slice_functions(bundle: &Path, parts: Parts) -> Result<(Vec<RowName>, Vec
 struct Tree {
     nodes: Vec<KdNode>,
     rows: Vec<RowName>,
-    /// Which nodes are split-off parts: entering one is no call.
+    /// Which nodes are split-off parts: entering one is not a call.
     parts: Vec<bool>,
     instructions: bool,
 }
@@ -286,7 +286,7 @@ impl Tree {
 /// What one node did by itself in a part of the boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartRow {
-    /// Its number; nothing is no node.
+    /// Its number; nothing is not a node.
     pub node: Option<usize>,
     /// Entries.
     pub calls: u64,

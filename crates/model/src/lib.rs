@@ -40,7 +40,7 @@ pub enum ModelError {
         name: String,
     },
     /// The tables contradict one another.
-    #[error("table `{0}`: its rows name nodes that are not there")]
+    #[error("table `{0}`: its rows refer to nodes that do not exist")]
     Inconsistent(&'static str),
     /// Its figures leave the range of 64 bits when they are added up.
     #[error("table `{0}`: its figures are too large to add up")]

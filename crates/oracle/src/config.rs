@@ -10,7 +10,7 @@ pub enum ConfigError {
     #[error(transparent)]
     File(#[from] firstlight_qemu::FileError),
     /// The pattern cannot be matched.
-    #[error("the ready pattern is no regular expression: {0}")]
+    #[error("the ready pattern is not a valid regular expression: {0}")]
     Pattern(#[from] regex::Error),
     /// The symbols name no function.
     #[error("{path} has no functions: it must be the text of /proc/kallsyms, read as root", path = .0.display())]

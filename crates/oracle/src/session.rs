@@ -44,7 +44,7 @@ impl Block {
 pub struct Plan {
     /// What it is.
     pub block: Block,
-    /// For every instruction, the counter that it adds to; none for what is no instruction.
+    /// For every instruction, the counter that it adds to; none for what is not an instruction.
     pub counters: Vec<Option<usize>>,
     /// First instructions of functions in its middle: which instruction, which row, how far the stack pointer has moved.
     pub starts: Vec<(usize, Row, i64)>,

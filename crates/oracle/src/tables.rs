@@ -13,7 +13,7 @@ pub struct Checks {
     pub stack_pointers: u64,
     /// Of these, where it was the address behind the block that ran before.
     pub at_calls: u64,
-    /// Of these, where it was no address of kernel code.
+    /// Of these, where it was not an address of kernel code.
     pub not_at_return_address: u64,
     /// Instructions that faulted, and were counted once in spite of it.
     pub faults: u64,

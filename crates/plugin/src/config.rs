@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub enum ConfigError {
     #[error(transparent)]
     File(#[from] firstlight_qemu::FileError),
-    #[error("the ready pattern is no regular expression: {0}")]
+    #[error("the ready pattern is not a valid regular expression: {0}")]
     Pattern(#[from] regex::Error),
     #[error("{path} has no functions: it must be the text of /proc/kallsyms, read as root", path = .0.display())]
     NoFunctions(PathBuf),
@@ -20,7 +20,7 @@ pub enum ConfigError {
     NoFunction(&'static str),
     #[error("the plugin has no module for the processor {0}")]
     Target(String),
-    #[error("{path} is no ELF file of 64 bits", path = .0.display())]
+    #[error("{path} is not a 64-bit ELF file", path = .0.display())]
     NoProgram(PathBuf),
     #[error("{0}")]
     Clock(&'static str),

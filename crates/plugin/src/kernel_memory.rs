@@ -245,7 +245,7 @@ pub fn area<I: Isa>(area: &Area, symbols: &SymbolTable<I>, word: impl Fn(u64) ->
     symbols.address(area.symbol).map_or(Some(area.address), word)
 }
 
-/// The text that `read` finds at an address, up to a NUL or so many bytes. What is no UTF-8 is replaced.
+/// The text that `read` finds at an address, up to a NUL or so many bytes. What is not UTF-8 is replaced.
 pub fn text(longest: usize, address: u64, read: impl Fn(u64, &mut [u8]) -> bool) -> Option<String> {
     let mut bytes = Vec::new();
     let mut at = address;

@@ -102,7 +102,7 @@ pub fn place(types: &Types, function: &str, path: &[String], kind: Option<Kind>)
         let structure = if is_pointer { types.target(&of) } else { Some(of) };
         let structure = structure.filter(|each| matches!(each, Type::Struct(_) | Type::Union(_)));
         let structure = structure
-            .ok_or_else(|| format!("`{shown}` is no structure, so it has no member `{field}`\nleave it out"))?;
+            .ok_or_else(|| format!("`{shown}` is not a structure, so it has no member `{field}`\nleave it out"))?;
         let known = types.members(&structure);
         let (offset, member) = types
             .member(&structure, field)

@@ -107,7 +107,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Whether a call to this address stays inside the function. Where code is no function, every call is one.
+    /// Whether a call to this address stays inside the function. Where code is not a function, every call is one.
     pub fn is_inside(&self, target: u64) -> bool {
         self.shape == Shape::Function && (self.extent.address + 1..self.extent.end).contains(&target)
     }

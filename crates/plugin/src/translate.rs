@@ -289,7 +289,7 @@ fn reaches<I: Isa>(session: &Session<I>, code: &Code, address: u64) -> bool {
     session.api.instruction_address(last).wrapping_sub(code.address).wrapping_add(code.mapped) >= address
 }
 
-// As with the kernel's own functions, a block in the middle of one is no event.
+// As with the kernel's own functions, a block in the middle of one is not an event.
 fn begin_loaded<I: Isa>(session: &Session<I>, code: &Code, loaded: &Loaded) {
     let Loaded { function, extent, shape } = *loaded;
     let data = pack(function, code.length);

@@ -2,11 +2,11 @@
 //!
 //! A function jumps into such a part, and the part jumps back: no call, though a tree of contexts has a node for it. In a
 //! folded tree what the part did is done by its function, and what it called is called from there. The sums stay what they
-//! are, and entries of a part are no calls.
+//! are, and entries of a part are not calls.
 
 use rustc_hash::FxHashMap;
 
-/// The name of the function that a split-off part belongs to; nothing where the name is no part's.
+/// The name of the function that a split-off part belongs to; nothing where the name is not a part's.
 ///
 /// GCC and Clang append `.cold`, older GCC `.cold.` and a number.
 ///

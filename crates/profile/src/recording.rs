@@ -35,7 +35,7 @@ pub enum RecordingError {
 pub struct Function {
     /// Its name, or a bracketed row name; empty when only the address is known.
     pub name: String,
-    /// Where it begins; 0 for rows that are no function.
+    /// Where it begins; 0 for rows that are not functions.
     pub address: u64,
 }
 
@@ -147,7 +147,7 @@ pub enum How {
     Entry,
     /// A place inside entry code.
     Label,
-    /// Passes control on, and is no function.
+    /// Passes control on, and is not a function.
     Thunk,
     /// A part of a function that stands elsewhere (`.cold`).
     Part,
@@ -164,7 +164,7 @@ pub struct FunctionCheck {
     pub executed: Option<u64>,
     /// Entries by a jump in tail position.
     pub tails: u64,
-    /// Executions of its first instruction that were no entry: a loop to its start, or a fault's second try.
+    /// Executions of its first instruction that were not entries: a loop to its start, or a fault's second try.
     pub again: u64,
     /// Entries behind its first instruction.
     pub inside: u64,

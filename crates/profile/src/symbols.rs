@@ -254,7 +254,7 @@ pub fn class_in_module<I: Isa>(name: &str) -> Class {
     }
 }
 
-// Bounds of sections are no functions, and neither are symbols within functions.
+// Bounds of sections are not functions, and neither are symbols within functions.
 fn is_marker<I: Isa>(name: &str) -> bool {
     matches!(name, "_text" | "_stext" | "_etext" | "_sinittext" | "_einittext")
         || I::INSIDE.contains(&name)

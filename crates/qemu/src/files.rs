@@ -17,8 +17,8 @@ pub enum FileError {
         /// Why.
         error: std::io::Error,
     },
-    /// The configuration is no JSON of this form.
-    #[error("cannot understand {path}: {error}", path = path.display())]
+    /// The configuration is not JSON of this form.
+    #[error("cannot parse {path}: {error}", path = path.display())]
     Parse {
         /// Which.
         path: PathBuf,

@@ -226,7 +226,7 @@ fn append(table: &str, batch: &RecordBatch, interned: &mut Interned) -> Result<(
     Ok(())
 }
 
-/// Nothing when the array is no dictionary of text.
+/// Nothing when the array is not a dictionary of text.
 fn append_texts(
     array: &ArrayRef,
     texts: &mut Texts,

@@ -50,7 +50,7 @@ pub enum TableError {
         /// What is wrong with them.
         what: String,
     },
-    /// The file is no Parquet, or its bytes are damaged.
+    /// The file is not Parquet, or its bytes are damaged.
     #[error("{path}: damaged or no Parquet: {error}", path = path.display())]
     Parquet {
         /// Which file.

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A shape that is none.
-    #[error("`{0}` is no shape of a tree: numbers joined by `x`, such as 70x70")]
+    #[error("`{0}` is not a tree shape: write numbers joined by `x`, such as 70x70")]
     Shape(String),
     /// A word that means nothing.
     #[error("`{0}` is not known here")]
     Word(String),
-    /// A mount trap said something that is no request.
-    #[error("the automount sent a packet of {0} bytes that is no request")]
+    /// A mount trap said something that is not a request.
+    #[error("the automount sent a packet of {0} bytes that is not a request")]
     Packet(usize),
     /// A system call failed.
     #[error("cannot {action} `{}`: {source}", path.display())]

@@ -28,7 +28,7 @@ class Doubt:
 def doubt_of(boot: Boot) -> Doubt | None:
     """The doubtful calls of a whole boot; none where the recording does not have them.
 
-    The root is no call: the calls are those that the function table adds up to.
+    The root is not a call: the calls are those that the function table adds up to.
 
     :raises BundleError: when the table cannot be read.
 

@@ -9,7 +9,7 @@ import polars as pl
 from firstlight.analysis.function_options import Order, Unit
 from firstlight.analysis.partial_sums import known, together
 
-#: The kinds of rows that are no function.
+#: The kinds of rows that are not functions.
 NO_FUNCTION = ("root", "firmware", "loader", "decompressor", "unknown", "user", "idle", "group")
 
 
@@ -45,7 +45,7 @@ def select(table: pl.DataFrame, order: Order = "total", unit: Unit = "time", lim
     """Order a kd table and keep its first rows.
 
     The root and other rows without anything of their own, which only gather what stands below them, are not shown:
-    they are no function, and the sums do not need them.
+    they are not functions, and the sums do not need them.
 
     :param order: the largest self, total or count first, then the name; by count where neither of the others is known.
     :param unit: what self and total are compared in.

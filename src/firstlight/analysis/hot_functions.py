@@ -1,4 +1,4 @@
-"""Where a boot went: functions apart from what is no function."""
+"""Where a boot went: functions apart from what is not a function."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def hot_functions(table: pl.DataFrame, limit: int = 15, unit: Unit = "time") -> 
 
 
 def no_functions(table: pl.DataFrame, unit: Unit = "time") -> pl.DataFrame:
-    """The rows of a kd table that are no function, such as firmware, user mode and idle; the largest self first."""
+    """The rows of a kd table that are not functions, such as firmware, user mode and idle; the largest self first."""
     return select(table.filter(pl.col("kind").is_in(NO_FUNCTION)), "self", unit).shown

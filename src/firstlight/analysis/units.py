@@ -26,7 +26,7 @@ FAILURES = ("failed", "timeout", "dependency", "assert")
 #: Instants of two records may lie so far apart: what begins sooner after the end of the start belongs to it.
 _SLACK_NS = 10_000_000
 #: Why a start has no waiting.
-LATER = "it began after the start-up had finished: it is no part of it, and waited for nothing in it"
+LATER = "it began after the start-up had finished: it is not part of it, and waited for nothing in it"
 
 _SCHEMA = columns(
     "span:int unit type wanted_ns:int start_ns:int end_ns:int duration_ns:int waiting_ns:int ordered_ns:int "
@@ -50,7 +50,7 @@ def units(boot: Boot) -> pl.DataFrame:
 
     So `ordered_ns` + `held_ns` + `working_ns`, or `ordered_ns` + `hardware_ns`, is the time from wanted to active.
 
-    A start that began after `startup_finished` is no part of the boot: it waited for nothing that is known, and its
+    A start that began after `startup_finished` is not part of the boot: it waited for nothing that is known, and its
     `reason` says so.
 
     `state` is how this start ended: `active`, `failed`, `unfinished` (it began and did not become active) or what the

@@ -15,7 +15,7 @@ PathLike = str | os.PathLike[str]
 def progress_of(wanted: bool, *, verbose: bool = False) -> Progress:
     """What shows the progress of one boot on a terminal, or only notes and warnings.
 
-    :param verbose: where standard error is no terminal, print a line for each step.
+    :param verbose: where standard error is not a terminal, print a line for each step.
     """
     from firstlight.lab.host.progress import SilentProgress, progress_for
 

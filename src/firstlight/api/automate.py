@@ -79,8 +79,8 @@ def run_gate(
     :param baseline: the baseline's name or file, as :func:`set_baseline` saved it.
     :param directory: where baselines are stored.
     :param rules: a TOML file; by default only the total is checked.
-    :param band: the file of a noise band; a change of exact boots within it is no regression. By default the band that
-        :func:`calibrate` found for the baseline's recipe, else the shipped one of a similar guest.
+    :param band: the file of a noise band; a change of exact boots within it is not a regression. By default the band
+        that :func:`calibrate` found for the baseline's recipe, else the shipped one of a similar guest.
     :param fail_within_band: report changes within the band, and still fail those beyond a limit of the rules.
     :param other_testbed: compare with a baseline of another testbed.
     :param confirm: confirm a regression with another boot, or with new pairs of boots that vary. Without it boots that
@@ -195,7 +195,7 @@ class Regressions:
     found: tuple[tuple[Series, ChangePoint], ...]
 
     def alerts(self, *, at_once: bool = False) -> list[ChangePoint]:
-        """Those of the total that last; a wider spread is no alert.
+        """Those of the total that last; a wider spread is not an alert.
 
         :param at_once: one point is enough.
         """

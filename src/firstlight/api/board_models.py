@@ -78,7 +78,7 @@ def predict_on_board(boot: PathLike, model: PathLike, *, before: PathLike | None
     :param model: a file of :func:`calibrate_board`.
     :param before: the exact boot without it; by default the baseline that the model was fitted with.
     :returns: the change in nanoseconds of the board, with its interval and its parts.
-    :raises UsageError: for a file that is no model, or boots that are not exact.
+    :raises UsageError: for a file that is not a model, or boots that are not exact.
     :raises FirstlightError: when a boot cannot be read.
 
     Source: docs/guides/boards.md.

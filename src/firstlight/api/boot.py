@@ -342,7 +342,7 @@ def open(path: str | os.PathLike[str]) -> Boot:
     """Open the boot bundle at *path*.
 
     :param path: a directory, conventionally `NAME.boot`.
-    :raises BundleError: when there is nothing, something that is no bundle, one of a newer schema, or a damaged one.
+    :raises BundleError: when there is nothing, something that is not a bundle, one of a newer schema, or a damaged one.
 
     >>> import firstlight
     >>> firstlight.open(bundle).manifest.totals.idle_ns

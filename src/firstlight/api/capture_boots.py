@@ -54,7 +54,7 @@ def capture(
     :param awake: keep the processors of this machine awake meanwhile, for more exact time stamps.
     :param force: replace a bundle that is there.
     :raises UsageError: for a pattern, a rate or an address that cannot be.
-    :raises FirstlightError: when the console cannot be opened, the power command fails, or what was printed is no boot.
+    :raises FirstlightError: when the console cannot be opened, the power command fails, or no boot was printed.
 
     >>> import firstlight
     >>> lines = r"[    0.000000] Linux version 6.12\\n[    0.500000] Run /init as init process\\n"

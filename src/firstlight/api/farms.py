@@ -95,7 +95,7 @@ def farm_status(store: PathLike) -> FarmStatus:
     """Read the state of a farm: jobs, workers, and what went wrong.
 
     :param store: what the machines of the farm share, as :func:`work` takes it.
-    :raises FirstlightError: when it is no store or cannot be used.
+    :raises FirstlightError: when it is not a store or cannot be used.
 
     >>> import firstlight
     >>> _ = firstlight.work(bundle.parent / "store", wait_s=0, name="lab1")
@@ -114,7 +114,7 @@ def tidy_farm(store: PathLike) -> Tidied:
     A boot that is asked for again is then booted again, or taken from the cache of who asks.
 
     :param store: what the machines of the farm share, as :func:`work` takes it.
-    :raises FirstlightError: when it is no store or cannot be used.
+    :raises FirstlightError: when it is not a store or cannot be used.
 
     >>> import firstlight
     >>> _ = firstlight.work(bundle.parent / "store", wait_s=0)

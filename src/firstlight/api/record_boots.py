@@ -231,7 +231,7 @@ def ask(
     :param progress: show the progress on a terminal.
     :returns: its `rows` are the calls.
     :raises UsageError: for a question or a condition that is none.
-    :raises BundleError: when the boot is no recording.
+    :raises BundleError: when the boot is not a recording.
     :raises FirstlightError: when it cannot be booted again, or the kernel has no such function, parameter or member.
 
     Source: docs/design/questions.md.

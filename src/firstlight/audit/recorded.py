@@ -13,7 +13,7 @@ from firstlight.errors import FirstlightError
 from firstlight.schema.marks import Mark
 from firstlight.schema.spans import CallRow, SpanKind
 
-# Rows of the tree that are no functions of the kernel.
+# Rows of the tree that are not functions of the kernel.
 _NO_FUNCTIONS = frozenset({"root", "group", "user", "firmware", "loader", "decompressor", "idle"})
 
 
@@ -55,7 +55,7 @@ def recorded_tables(
             continue
         selves[names[node]] += own[node]
         caller = CallRow.BOOT if parent is None or is_row[parent] else names[parent]
-        # A part that the compiler split off is entered by its own function: that is no call.
+        # A part that the compiler split off is entered by its own function: that is not a call.
         if not (caller == names[node] and ".cold" in raw[node]):
             counts[names[node]] += entries[node]
             edges[caller, names[node]] += entries[node]

@@ -167,7 +167,7 @@ class Boot:
         """The calling-context tree, parents before children; columns as the format has them.
 
         What a compiler split off a function (`f.cold`) is a part of the function: what it did is done there, and
-        entering it is no call. So bundles of every age are shown alike, while the table keeps what was recorded.
+        entering it is not a call. So bundles of every age are shown alike, while the table keeps what was recorded.
 
         :param raw_names: the table as it is recorded, with such parts apart.
         :raises BundleError: when the table cannot be read.

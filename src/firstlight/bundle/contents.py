@@ -28,7 +28,7 @@ def check_contents(bundle: Path) -> None:
     """Make sure that whatever is opened below a bundle lies in it: a link could lead to any file, a pipe keeps its
     reader waiting, and a device may do anything when it is read.
 
-    :raises BundleError: naming what is no regular file, or too large for a table.
+    :raises BundleError: naming what is not a regular file, or too large for a table.
 
     >>> check_contents(bundle)
     """
@@ -55,7 +55,7 @@ def read_regular(path: Path, largest: int) -> bytes:
     """Read a file of a bundle as a whole.
 
     :param largest: bytes; what is larger is not read.
-    :raises BundleError: when it is no regular file, or too large.
+    :raises BundleError: when it is not a regular file, or too large.
     :raises OSError: when it cannot be opened.
     """
     # A link is not followed, and a pipe not waited for.

@@ -34,7 +34,7 @@ class Folding:
 
     @cached_property
     def _part(self) -> pl.Series:
-        """Which nodes are split-off parts: entering one is no call."""
+        """Which nodes are split-off parts: entering one is not a call."""
         return self._raw["function"].replace_strict(self._wholes, default=None, return_dtype=pl.String).is_not_null()
 
     @cached_property

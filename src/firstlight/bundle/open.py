@@ -26,7 +26,7 @@ _CHANGED = "the bundle was changed or damaged: copy it again, or record the boot
 def open(path: str | os.PathLike[str]) -> Boot:
     """Open the boot bundle at *path*; its tables are read when they are asked for.
 
-    :raises BundleError: when there is nothing, something that is no bundle, one of a newer schema, or a damaged one.
+    :raises BundleError: when there is nothing, something that is not a bundle, one of a newer schema, or a damaged one.
 
     >>> import firstlight
     >>> firstlight.open(bundle).manifest.totals.idle_ns
@@ -41,7 +41,7 @@ def open(path: str | os.PathLike[str]) -> Boot:
 def read_manifest(bundle: Path) -> Manifest:
     """The manifest of the boot bundle at *bundle*, checked.
 
-    :raises BundleError: when there is nothing, something that is no bundle, one of a newer schema, or a damaged one.
+    :raises BundleError: when there is nothing, something that is not a bundle, one of a newer schema, or a damaged one.
 
     >>> read_manifest(bundle).mode.value
     'exact'
@@ -134,7 +134,7 @@ def _provenance(bundle: Path) -> tuple[Provenance, str]:
 def _first_fault(error: ValidationError) -> str:
     """The first field that does not fit, and why."""
     first = error.errors(include_url=False, include_context=False)[0]
-    # The tag of a union's member is no field.
+    # The tag of a union's member is not a field.
     place = [str(part) for part in first["loc"] if part not in (RECORDED, DESCRIBED)]
     unknown = first["type"] in ("extra_forbidden", "unexpected_keyword_argument")
     said = "no such field is known" if unknown else first["msg"].removeprefix("Value error, ")

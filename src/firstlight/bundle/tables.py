@@ -86,7 +86,7 @@ ADDED_COLUMNS: dict[str, tuple[str, ...]] = {
     "system_calls": ("user_function",),
 }
 
-#: More rows are no boot: that of a whole distribution has less than a million.
+#: More rows are not boots: that of a whole distribution has less than a million.
 MOST_ROWS = 100_000_000
 
 #: The tables that were added since version 1; a bundle without them reads as if they had no rows.

@@ -49,7 +49,7 @@ def status(store: StorePath, json: Json = False) -> None:
 def tidy(store: StorePath, json: Json = False) -> None:
     """Remove what a farm no longer needs.
 
-    That is jobs that are done with their results, inputs without a job, workers that ended, and files that are no jobs.
+    That is jobs that are done with their results, inputs without a job, workers that ended, and files other than jobs.
 
     \b
     Examples:
@@ -63,7 +63,7 @@ def tidy(store: StorePath, json: Json = False) -> None:
     else:
         removed = [counted(found.jobs, "job"), counted(found.inputs, "input"), counted(found.workers, "worker")]
         if found.strays:
-            removed.append(counted(found.strays, "file that was no job", "files that were no jobs"))
+            removed.append(counted(found.strays, "file that was not a job", "files that were not jobs"))
         print(f"removed: {', '.join(removed)}")
 
 

@@ -184,7 +184,7 @@ def parse_between(text: str) -> tuple[int, int]:
 
     start, dots, end = text.partition("..")
     if not dots:
-        raise UsageError(f"`{text}` is no START..END", where="--between", hint="such as `0.8s..0.9s`")
+        raise UsageError(f"`{text}` is not START..END", where="--between", hint="such as `0.8s..0.9s`")
     instants = duration_ns(start, "--between"), duration_ns(end, "--between")
     if instants[1] <= instants[0]:
         what = f"`{end}` is not after `{start}`"

@@ -45,7 +45,7 @@ def run(arguments: Sequence[str]) -> int:
     0
     """
     if not arguments and COMPLETE not in os.environ:
-        # What there is, for one who does not know what to ask for; it is no data.
+        # What there is, for one who does not know what to ask for; it is not data.
         with contextlib.redirect_stdout(sys.stderr):
             run(["--help"])
         return 2
@@ -80,7 +80,7 @@ def _run(arguments: Sequence[str], envelope: Envelope) -> int:
     except typer.Exit as ending:
         return ending.exit_code
     except SystemExit:
-        # Typer's own way to end where the reader of the output has gone away, which is no error.
+        # Typer's own way to end where the reader of the output has gone away, which is not an error.
         return 0
     except OSError as error:
         place = "the output" if error.filename is None else str(error.filename)

@@ -81,6 +81,6 @@ def parse_changes(texts: list[str]) -> dict[str, int]:
     for text in texts:
         name, equals, duration = text.rpartition("=")
         if not equals or not name:
-            raise UsageError(f"`{text}` is no NAME=DURATION", where="--what-if", hint="such as `dh_init=-100ms`")
+            raise UsageError(f"`{text}` is not NAME=DURATION", where="--what-if", hint="such as `dh_init=-100ms`")
         changes[name] = changes.get(name, 0) + duration_ns(duration, "--what-if")
     return changes

@@ -86,7 +86,7 @@ def parse_faster(texts: Sequence[str]) -> dict[str, float]:
         name, _, share = text.rpartition("=")
         match = _PERCENT.fullmatch(share.strip())
         if not name or match is None:
-            raise UsageError(f"`{text}` is no NAME=PERCENT%", where="--faster", hint="such as `finit_module=50%`")
+            raise UsageError(f"`{text}` is not NAME=PERCENT%", where="--faster", hint="such as `finit_module=50%`")
         if name in shares:
             raise UsageError(f"`{name}` is given twice", where="--faster", hint="give it once")
         shares[name] = float(match[1]) / 100

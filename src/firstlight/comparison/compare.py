@@ -80,7 +80,7 @@ def compare_exact(a: BootSet, b: BootSet, band: Band | None = None) -> ExactDiff
     """The exact difference of two arms, of which one boot each stands for all.
 
     Arms whose boots are not exact can be described where each is one boot: what differs between these two boots is as
-    exact as anything, and a flag says that it is no finding.
+    exact as anything, and a flag says that it is not a finding.
 
     :param band: the noise band of A; by default the one that :func:`band_for` finds.
     :raises CompareError: when an arm's boots are exact recordings and not equal, when arms are noisy and only one of

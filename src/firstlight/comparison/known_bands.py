@@ -87,7 +87,7 @@ def given(band: Band, manifest: Manifest, where: str) -> KnownBand:
 
 
 def store(band: Band) -> None:
-    """Store a band for all later comparisons with its recipe. A cache that cannot be written is no error."""
+    """Store a band for all later comparisons with its recipe. A cache that cannot be written is not an error."""
     try:
         place = _place(band.key)
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """The noise band: how far the figures of an exact boot move under changes that ought not to matter.
 
 An exact difference can still be an accident of where things lie in memory, or of how long the command line is. The same
-arm is booted under changes of that sort; what moves there by itself is no finding where it moves by no more.
+arm is booted under changes of that sort; what moves there by itself is not a finding where it moves by no more.
 """
 
 from __future__ import annotations

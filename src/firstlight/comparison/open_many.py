@@ -16,7 +16,7 @@ from firstlight.recipe.mode import RecordMode
 def open_all(paths: Sequence[Path]) -> list[Boot]:
     """Open bundles; a directory that is not a bundle stands for those right below it, in the order of their names.
 
-    :raises BundleError: when something is no bundle, or is damaged.
+    :raises BundleError: when something is not a bundle, or is damaged.
 
     >>> len(open_all([bundle])), len(open_all([bundle.parent])) >= 1
     (1, True)

@@ -156,7 +156,7 @@ def require_success(bundle: Path) -> None:
 
 
 def keep(bundle: Path, key: str) -> None:
-    """Keep a boot. That it cannot be kept is no error: it is only booted again then."""
+    """Keep a boot. That it cannot be kept is not an error: it is only booted again then."""
     with suppress(OSError, FirstlightError):
         if not place(key).exists():
             copy(bundle, place(key))

@@ -13,7 +13,7 @@ from firstlight.lab.host.progress import Progress
 from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 
-#: A root file system that is no path.
+#: A root file system that is not a path.
 _RECIPES = ("debian",)
 
 

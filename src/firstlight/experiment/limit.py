@@ -21,7 +21,7 @@ class Tolerance:
     ns: Fraction | None = None
 
     def allows(self, change_ns: int, baseline_ns: int) -> bool:
-        """Whether a change is no regression yet.
+        """Whether a change is not a regression yet.
 
         :param change_ns: nanoseconds, positive when the boot became slower.
         :param baseline_ns: nanoseconds of the baseline.

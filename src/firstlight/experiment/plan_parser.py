@@ -23,7 +23,7 @@ class PlanError(FirstlightError):
 def read_text(path: Path) -> str:
     """The text of a plan.
 
-    :raises PlanError: when the file cannot be read, or is no text.
+    :raises PlanError: when the file cannot be read, or is not text.
     """
     try:
         return path.read_bytes().decode("utf-8")
@@ -37,7 +37,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     """What a plan says, unchecked.
 
     :param where: the file, for messages.
-    :raises PlanError: when it is no TOML.
+    :raises PlanError: when it is not TOML.
 
     >>> parse_toml('title = "a"', "x.toml")
     {'title': 'a'}

@@ -83,7 +83,7 @@ def _processes(boot: Boot) -> dict[int, _Process]:
     columns = ("process", "pid", "parent", "threads", "start_ns", "end_ns")
     found = {}
     for process, pid, parent, threads, start, end in frame.select(columns).iter_rows():
-        # The idle thread of each processor is no process: `ps` does not list it.
+        # The idle thread of each processor is not a process: `ps` does not list it.
         if pid and start is not None:
             name = printable(names[process].program, 60).strip("[]")
             found[process] = _Process(pid, pids.get(parent) or 0, name, threads or 1, start, end)

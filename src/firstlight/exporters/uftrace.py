@@ -113,7 +113,7 @@ def write_uftrace(boot: Boot, out: Path) -> Exported:
 
 
 def _counted_twice(boot: Boot) -> set[int]:
-    """The rows of spans that are no work: units that are up, and stages that repeat the time of phases."""
+    """The rows of spans that are not work: units that are up, and stages that repeat the time of phases."""
     spans = boot.spans().with_row_index("row")
     twice = set(spans.filter(kind=SpanKind.UNIT_ACTIVE)["row"].to_list())
     if spans.filter(kind="phase").is_empty():

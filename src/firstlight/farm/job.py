@@ -213,7 +213,7 @@ def read_job(store: Store, key: str) -> Job | None:
 
 
 def job_keys(store: Store) -> list[str]:
-    """The keys of the jobs of a store, by the names of their files; files with other names are no jobs.
+    """The keys of the jobs of a store, by the names of their files; files with other names are not jobs.
 
     :raises LabError: when the store cannot be used.
     """
@@ -222,7 +222,7 @@ def job_keys(store: Store) -> list[str]:
 
 
 def strays(store: Store) -> list[str]:
-    """The files among the jobs of a store whose names are no keys.
+    """The files among the jobs of a store whose names are not keys.
 
     :raises LabError: when the store cannot be used.
     """

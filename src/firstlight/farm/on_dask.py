@@ -89,7 +89,7 @@ def _connected(scheduler: str) -> Iterator[Client]:
 def _check_reachable(scheduler: str) -> None:
     """Dask itself tries for a minute, and leaves threads behind.
 
-    :raises UsageError: when this is no address.
+    :raises UsageError: when this is not an address.
     :raises FirstlightError: when nothing listens there.
     """
     try:

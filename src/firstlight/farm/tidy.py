@@ -26,7 +26,7 @@ class Tidied:
 
 
 def tidy(store: Store) -> Tidied:
-    """Remove finished jobs, inputs without a job, workers that ended or are lost, and files that are no jobs.
+    """Remove finished jobs, inputs without a job, workers that ended or are lost, and files that are not jobs.
 
     Exclusions of workers stay.
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import polars as pl
 
-#: systemd writes signs of a path that are no letters as `\x2d`; a name is masked in that form, too.
+#: systemd writes signs of a path that are not letters as `\x2d`; a name is masked in that form, too.
 _HYPHEN = r"(?:-|\\x2d|_)"
 _HEX = "[0-9a-fA-F]"
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"

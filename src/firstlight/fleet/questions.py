@@ -153,7 +153,7 @@ def _rows(
         kind = _KINDS[asked.question]
         rows = tables.by_name(lambda some: spread.spread(some, kind, by, conditions), [kind])
         if kind == "phase":
-            # The total is no part: every slice of names has it.
+            # The total is not part: every slice of names has it.
             rows = rows.unique()
             rows = bounds.with_bounds(rows, bounds.median_bounds(tables, by, conditions), by)
         return _Found(spread.ordered(rows, by), by)

@@ -23,7 +23,7 @@ _PLAIN = frozenset({
 _WIDE = "hugeint"
 """What sums of whole numbers are: 128 bits, of which Arrow has no type."""
 _LARGEST_RESULT = 256 << 20
-"""Bytes of a result; a larger one is no answer, but a copy of the fleet."""
+"""Bytes of a result; a larger one is not an answer, but a copy of the fleet."""
 
 
 _HINT = "the tables are `boots` and `spans`: docs/reference/formats/fleet.md has their columns"
@@ -36,7 +36,7 @@ def run_statement(fleet: Fleet, statement: str) -> pl.DataFrame:
     and lists and structures of these have the types of Polars; all else is text, as DuckDB writes it: dates, intervals,
     binary values, maps.
 
-    :raises UsageError: for what is no single SELECT.
+    :raises UsageError: for what is not a single SELECT.
     :raises FirstlightError: when the engine refuses it, or the result has more than 256 MiB.
     """
     _check(statement)

@@ -67,7 +67,7 @@ def soft_check(
 
     :param baseline: nanoseconds of every boot of the baseline; an exact baseline needs only the first.
     :param measured: the same of the boots in question.
-    :param band_ns: the noise band of the figure, where the boots are exact; a growth within it is no regression.
+    :param band_ns: the noise band of the figure, where the boots are exact; a growth within it is not a regression.
     :param fail_within_band: a growth beyond the limit is a regression within the band, too.
 
     >>> soft_check("total", [1_000_000], [1_003_000], 0.2, 0, exact=True).outcome

@@ -43,7 +43,7 @@ OBSERVERS: Mapping[str, str] = MappingProxyType(
         "files.qemu": "a path: the digest `qemu` is of what it holds",
     }
 )
-"""The fields that are no part of the key, each with the reason. Every other field is, a new one too."""
+"""The fields that are not part of the key, each with the reason. Every other field is, a new one too."""
 
 
 def leaves(value: object, place: str = "") -> Iterator[tuple[str, object]]:

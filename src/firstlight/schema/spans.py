@@ -86,7 +86,7 @@ class CallKind(StrEnum):
 
 
 class CallRow(StrEnum):
-    """The rows of the calling-context tree that are no function."""
+    """The rows of the calling-context tree that are not functions."""
 
     BOOT = "[boot]"
     FIRMWARE = "[firmware]"

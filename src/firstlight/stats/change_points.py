@@ -206,7 +206,7 @@ def _straying(logs: Floats, edges: Sequence[int], number: int, fence: float) -> 
     sign = 1.0 if float(np.median(logs[place:end])) > level else -1.0
     strays = 0
     for begin, over in itertools.pairwise(edges):
-        # So few points are no level of their own.
+        # So few points are not levels of their own.
         base = level if over - begin < 2 * LASTING else float(np.median(logs[begin:over]))
         strays += 0 if begin == place else int(np.count_nonzero(sign * (logs[begin:over] - base) > fence))
     others = logs.size - (end - place)

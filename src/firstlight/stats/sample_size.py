@@ -14,7 +14,7 @@ _EFFICIENCY = 0.955
 FEWEST_PLANNED = 8
 #: Of fewer pairs the spread is no more than a guess: nothing is planned by it.
 FEWEST_OF_A_PLAN = 3
-#: More cannot be meant: a machine that needs them is no place to measure.
+#: More cannot be meant: a machine that needs them is not a place to measure.
 MOST_PLANNED = 100_000
 #: Beyond this the solver finds no number; the least is reached long before.
 _LARGEST_EFFECT = 3.0

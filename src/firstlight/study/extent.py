@@ -55,7 +55,7 @@ class Extent:
     def check_kernel(self) -> None:
         """Check that the kernel of the user, if there is one, is for the guests' architecture.
 
-        :raises LabError: when it is for another one, or is no kernel.
+        :raises LabError: when it is for another one, or is not a kernel.
         """
         if self.kernel is None:
             return
@@ -72,7 +72,7 @@ class Extent:
     def counts(self, at_most: int) -> tuple[int, ...]:
         """The sizes as numbers, ascending, each once.
 
-        :raises UsageError: for a size that is no number from 0 to *at_most*.
+        :raises UsageError: for a size that is not a number from 0 to *at_most*.
 
         >>> Extent(sizes=("16", "4", "16")).counts(100)
         (4, 16)

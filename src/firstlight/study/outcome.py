@@ -19,7 +19,7 @@ class Verdict(StrEnum):
     """By something that the emulated machine does not time as hardware does."""
     NOT_TESTABLE = "not testable here"
     COUNTED = "counted, no verdict"
-    """The absence of evidence is no evidence of absence."""
+    """The absence of evidence is not evidence of absence."""
     NOT_APPLICABLE = "does not apply"
     """It is about something that a guest of this architecture does not have."""
 

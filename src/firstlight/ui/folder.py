@@ -147,7 +147,7 @@ class _Scan:
         if sort in (Sort.BOOT, Sort.FLEET):
             return
         for each in inside:
-            # Hidden directories are still being written, or are no part of what a person keeps here.
+            # Hidden directories are still being written, or are not part of what a person keeps here.
             if each.name.startswith("."):
                 continue
             if each.is_dir(follow_symlinks=False):

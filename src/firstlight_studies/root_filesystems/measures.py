@@ -10,7 +10,7 @@ import polars as pl
 
 from firstlight.study import Boot, Mark, MissingValue, kept_number, kept_text, stamps_of
 
-#: What mounts a root that is no archive; what unpacks one that is, or puts the image of a RAM disk aside.
+#: What mounts a root that is not an archive; what unpacks one that is, or puts the image of a RAM disk aside.
 _MOUNT = "prepare_namespace"
 _UNPACK = "do_populate_rootfs"
 #: What every boot of the lab's kernel does on this machine, whatever its root: its tracers, and a timer.

@@ -27,7 +27,7 @@ from firstlight_studies.root_filesystems.arms import TIMEOUT_WALL_S, Roots
 from firstlight_studies.root_filesystems.content import FILES, KEEP, count_whole, script
 from firstlight_studies.root_filesystems.measures import read_block_stat
 
-#: Kinds that can lie on a block device that is no memory.
+#: Kinds that can lie on a block device that is not memory.
 KINDS = (
     "cramfs", "romfs", "jffs2", "squashfs-gzip", "squashfs-zstd", "squashfs-lz4", "erofs", "erofs-lz4", "ext2",
     "ext2-ram", "ext4", "xfs", "btrfs", "f2fs", "initramfs",

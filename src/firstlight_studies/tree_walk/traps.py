@@ -37,7 +37,7 @@ class Point:
 
     path: str
     kind: str | None
-    """Of file system; nothing for what is no mount point."""
+    """Of file system; nothing for what is not a mount point."""
     listed: int | None
     """Inode in the listing of its directory."""
     inode: int | None

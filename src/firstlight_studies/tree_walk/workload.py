@@ -64,7 +64,7 @@ class Command:
     def parse(cls, text: str) -> Command:
         """Read a line as a shell would; without a place for the tree it is added at the end.
 
-        :raises UsageError: when it is no command.
+        :raises UsageError: when it is not a command.
 
         >>> Command.parse("chgrp -R 1000").words
         ('chgrp', '-R', '1000', '{}')

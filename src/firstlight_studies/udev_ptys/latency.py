@@ -27,7 +27,7 @@ class Latency:
     bin: int
     stddev: int
     others: int
-    """Events of devices that are no legacy terminals."""
+    """Events of devices that are not legacy terminals."""
     others_mean: int
     others_median: int
     others_worst: int

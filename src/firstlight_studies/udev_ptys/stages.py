@@ -36,7 +36,7 @@ class Share:
 
 
 #: As in the old table, but for udev's share: where udev works while it is asked and its waiter starts late, what the
-#: waiter waits is no measure of udev; what its programs execute means the same in every arm.
+#: waiter waits is not a measure of udev; what its programs execute means the same in every arm.
 ROWS: tuple[str | Share, ...] = (
     START_EARLY, START, TRIGGER_EARLY, TRIGGER, PROCESSING_EARLY, PROCESSING, KERNEL,
     INITRAMFS, Share("(of which udev)", UDEV_EARLY, PROGRAMS_EARLY),

@@ -23,7 +23,7 @@ function stagesSection(page: ExperimentPage): HTMLElement | null {
     total: cells.find((cell) => cell.name === name)?.time_ns ?? 0,
     parts: rows.map((row) => row.times_ns[i] ?? null),
   }));
-  // Stages that a plan names may overlap; then they are no parts of a whole.
+  // Stages that a plan names may overlap; then they are not parts of a whole.
   const fit = stacks.every(({ total, parts }) => parts.reduce((sum: number, ns) => sum + (ns ?? 0), 0) <= total);
   const names = rows.map((row) => words(row.stage));
   const drawn = fit && rows.length > 0 ? stackedBars(stacks, names, "Stages of each arm") : null;

@@ -99,7 +99,7 @@ export function searched(track: Track): Lane[] {
   return track.role === "waits" ? track.lanes : counted(track);
 }
 
-/** The lanes whose bars count in sums, searches and answers; the life of a process is no work. */
+/** The lanes whose bars count in sums, searches and answers; the life of a process is not work. */
 export function counted(track: Track): Lane[] {
   if (isCopy(track)) return [];
   return track.role === "process" ? track.lanes.slice(1) : track.lanes;

@@ -5,7 +5,7 @@ use super::wire::Message;
 use crate::timeline::{Track, GROUPS};
 use crate::ExportError;
 
-/// Where the numbers of the tracks of spans begin; those of groups and of what is no span lie below.
+/// Where the numbers of the tracks of spans begin; those of groups and of what is not a span lie below.
 const FIRST_SPANS: u64 = 1 << 20;
 const FIRST_COUNTER: u64 = 1 << 10;
 const EXPLICIT_ORDER: u64 = 3;

@@ -65,7 +65,7 @@ impl Format for Fpdt {
             let Some((place, value)) = found.filter(|(_, value)| !value.is_empty()) else { continue };
             let Some((name, mark)) = FILES.get(place).copied() else { continue };
             let Ok(time_ns) = value.parse::<i64>() else {
-                evidence.problem(ProblemKind::Torn, Some(line.number), format!("{name} is no number"));
+                evidence.problem(ProblemKind::Torn, Some(line.number), format!("{name} is not a number"));
                 continue;
             };
             known = true;

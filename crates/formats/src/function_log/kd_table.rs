@@ -86,7 +86,7 @@ impl Format for KdTable {
             return Err(self.not_this("no row under a line of dashes"));
         }
         evidence.understood = evidence.kd.len() as u64;
-        unparsed.report("line[|s] below the header [is no row|are no rows]", &mut evidence);
+        unparsed.report("line[|s] below the header [is not a row|are not rows]", &mut evidence);
         let known: std::collections::HashSet<&str> = evidence.kd.iter().map(|row| row.function.as_str()).collect();
         let absent = evidence.kd.iter().filter_map(|row| row.max_sub.as_deref()).any(|sub| !known.contains(sub));
         if absent {

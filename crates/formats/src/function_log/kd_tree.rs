@@ -242,7 +242,7 @@ impl Reader {
             self.stacks.pop();
         }
         let mut evidence = self.evidence;
-        self.unparsed.report("line[|s] [is no call|are no calls]", &mut evidence);
+        self.unparsed.report("line[|s] [is not a call|are not calls]", &mut evidence);
         if self.unfinished > 0 {
             let detail =
                 counted(self.unfinished, "# call[|s] [has|have] no end: only what [it|they] called is in the tree");

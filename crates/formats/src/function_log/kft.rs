@@ -247,7 +247,7 @@ impl Reader {
         if let Some((line, text)) = self.first_torn.take() {
             let detail = format!(
                 "{}{text}",
-                counted(self.torn, "# line[|s] below the header [is no row|are no rows], the first: ")
+                counted(self.torn, "# line[|s] below the header [is not a row|are not rows], the first: ")
             );
             evidence.problem(ProblemKind::Torn, Some(line), detail);
             evidence.not_understood = self.torn;

@@ -84,7 +84,7 @@ impl Console {
                 break;
             }
             let Some((kind, time, length)) = parsed(&head) else {
-                // What a killed capture had begun to write is no damage.
+                // What a killed capture had begun to write is not damage.
                 self.malformed = head.ends_with(b"\n").then_some(number);
                 break;
             };

@@ -113,7 +113,7 @@ impl Format for Kmsg {
         }
         note(&mut boots, &mut gap);
         if let Some((count, line)) = torn {
-            boots.note(ProblemKind::Torn, line, counted(count, "# line[|s] [is no record|are no records]"));
+            boots.note(ProblemKind::Torn, line, counted(count, "# line[|s] [is not a record|are not records]"));
         }
         let problems = lines.problems();
         let mut boots = boots.finish(problems);

@@ -362,7 +362,7 @@ pub fn unescape<'a>(text: &'a [u8], into: &'a mut Vec<u8>) -> &'a [u8] {
     }
 }
 
-/// `\xNN`, as /dev/kmsg writes every byte that is no printable ASCII, and every backslash: put back, but for line ends and
+/// `\xNN`, as /dev/kmsg writes every byte that is not printable ASCII, and every backslash: put back, but for line ends and
 /// other controls. What is put back above ASCII must make UTF-8, or stays.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! The files of a bootchart archive that are no samples: what was booted, and who was whose child.
+//! The files of a bootchart archive that are not samples: what was booted, and who was whose child.
 
 use crate::about::{About, Origin, Traits};
 use crate::counts::counted;

@@ -193,7 +193,7 @@ impl Dump {
         let before = signal.high.replace(high);
         let stamp = Stamp { line, ..Stamp::default() };
         match before {
-            // The state that the analyser met is no event, and has no time.
+            // The state that the analyser met is not an event, and has no time.
             None => {
                 let text = format!("{} is {}", signal.name, if high { "high" } else { "low" });
                 self.evidence.log.push(stamp, text.as_bytes());
@@ -221,7 +221,7 @@ impl Dump {
         let analogue = kind.eq_ignore_ascii_case("r");
         let parsed = if analogue {
             let scaled = digits.parse::<f64>().ok().map(|value| (value * MILLIONTHS).round());
-            // A value beyond this is no voltage and no current.
+            // A value beyond this is not a voltage and no current.
             scaled.filter(|value| value.abs() < 9e18).map(|value| value as i64)
         } else {
             i64::from_str_radix(digits, 2).ok()
@@ -263,12 +263,12 @@ impl Dump {
             self.evidence.problem(ProblemKind::Overlong, None, detail);
         }
         if let Some(line) = self.lost_time {
-            let detail = "a time goes back or is no number: the changes up to the next one are left out";
+            let detail = "a time goes back or is not a number: the changes up to the next one are left out";
             self.evidence.problem(ProblemKind::ClockJump, Some(line), detail);
         }
         if self.malformed > 0 {
             self.evidence.not_understood = self.malformed;
-            let detail = counted(self.malformed, "# word[ is|s are] no change of a declared signal");
+            let detail = counted(self.malformed, "# word[ is not a change|s are not changes] of a declared signal");
             self.evidence.problems.push(Problem {
                 kind: ProblemKind::Torn,
                 detail,

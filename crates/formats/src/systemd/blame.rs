@@ -48,7 +48,7 @@ impl Format for SystemdBlame {
             span.duration_ns = Some(length);
             evidence.spans.push(by_step(span, STEP_NS));
         }
-        unparsed.report("line[|s] [is|are] no length and unit", &mut evidence);
+        unparsed.report("line[|s] [lacks|lack] a length and a unit", &mut evidence);
         self.of_lines(evidence, &lines, "no line is a length and a unit")
     }
 }

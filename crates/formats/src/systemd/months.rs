@@ -17,7 +17,7 @@ const NAMES: [&str; 12] = [
     "dez déc dic dec des joulu dets gruod gru pro дек гру δεκ ara дец",
 ];
 
-/// The number of a month, from 1. Japanese, Chinese and Korean number them; a word that is no known one is no month.
+/// The number of a month, from 1. Japanese, Chinese and Korean number them; an unknown word is not a month.
 ///
 /// ```
 /// # use firstlight_formats::systemd::months::foreign;

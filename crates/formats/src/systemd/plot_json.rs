@@ -74,7 +74,7 @@ impl Format for SystemdPlotJson {
         if !rest.starts_with(b"]") {
             let before = bytes.len().saturating_sub(rest.len());
             let line = bytes.iter().take(before).filter(|&&byte| byte == b'\n').count() as u64 + 1;
-            let detail = "the rows end here: what follows is no row, or was cut off";
+            let detail = "the rows end here: what follows is not a row, or was cut off";
             evidence.problem(ProblemKind::Cut, Some(line), detail);
         }
         if units.is_empty() {

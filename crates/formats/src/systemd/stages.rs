@@ -37,7 +37,7 @@ const NAMES: [&str; 20] = [
     "ShutdownStart",
 ];
 
-/// Ages beyond this are no boot: some firmware never resets its counter.
+/// Ages beyond this are not boots: some firmware never resets its counter.
 const LONGEST_AGE_NS: i64 = 600_000_000_000;
 
 /// Why the kernel's stage may be none.

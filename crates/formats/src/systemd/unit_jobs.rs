@@ -15,14 +15,14 @@ pub struct UnitJobs {
     up_across: BTreeSet<String>,
     failed: BTreeSet<String>,
     spans: Vec<Span>,
-    /// What began before the journal ran, and why that is no exact time.
+    /// What began before the journal ran, and why that is not an exact time.
     early: HashMap<String, (i64, &'static str)>,
 }
 
 /// Results of a start's job with which the unit failed to start: the others called it off, or found nothing to do.
 const FAILURES: [&str; 4] = ["failed", "timeout", "dependency", "assert"];
 
-/// Why a start that began before the journal ran is no exact one.
+/// Why a start that began before the journal ran is not an exact one.
 pub const TWO_CLOCKS: &str =
     "it begins by the kernel's clock and ends by the monotonic one, which differ by milliseconds";
 

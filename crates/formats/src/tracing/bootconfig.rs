@@ -190,7 +190,7 @@ impl Parser<'_> {
         let spoilt = word.is_empty() || word.split('.').any(str::is_empty) || word.len() > MOST_BYTES;
         if spoilt {
             let bad = self.rest.peek().copied().unwrap_or(' ');
-            self.fault(&format!("`{}{}` is no key", word, bad.escape_default()));
+            self.fault(&format!("`{}{}` is not a key", word, bad.escape_default()));
             while !matches!(self.rest.peek(), None | Some('\n' | ';' | '}')) {
                 self.take();
             }

@@ -318,7 +318,7 @@ impl Graph {
         }
     }
 
-    /// Whether a call that just ended is no span, and counts it.
+    /// Whether a call that just ended is not a span, and counts it.
     #[inline]
     fn short(&mut self, place: usize, duration_ns: i64) -> bool {
         let caller = self.stacks[place].frames.last().map(|caller| caller.function);

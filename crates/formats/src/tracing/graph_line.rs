@@ -41,7 +41,7 @@ pub(crate) struct Columns {
     pub(crate) relative: bool,
 }
 
-/// Splits a line that is no comment of the file.
+/// Splits a line that is not a comment of the file.
 pub(crate) fn parse<'l>(line: &'l [u8], columns: Columns) -> Option<GraphLine<'l>> {
     let mut found = GraphLine { time_ns: None, cpu: None, task: None, duration_ns: None, depth: 0, body: Body::Torn };
     let mut at = blanks(line, 0);
@@ -216,7 +216,7 @@ pub(crate) fn duration(field: &[u8]) -> Option<i64> {
         .then(|| micro.saturating_add(i64::try_from(fraction).unwrap_or(0) * scale))
 }
 
-/// The place of the next byte that is no blank.
+/// The place of the next byte that is not a blank.
 #[inline]
 pub(crate) fn blanks(line: &[u8], mut at: usize) -> usize {
     if line.get(at).is_some_and(|byte| !matches!(byte, b' ' | b'\t')) {

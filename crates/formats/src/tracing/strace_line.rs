@@ -38,7 +38,7 @@ pub(super) struct StraceLine<'l> {
     pub(super) took_ns: Option<i64>,
 }
 
-/// Dates before 2001 are no dates, but seconds since the line before.
+/// Dates before 2001 are not dates, but seconds since the line before.
 const FIRST_DATE_NS: i64 = 1_000_000_000_000_000_000;
 
 /// Splits a line.

@@ -24,7 +24,7 @@ impl Returned {
     }
 }
 
-/// A number among arguments; what strace writes by name is no descriptor, or the working directory.
+/// A number among arguments; what strace writes by name is not a descriptor, or the working directory.
 pub(super) fn value(argument: &[u8]) -> u64 {
     let text = argument.split(|byte| *byte == b'<').next().unwrap_or_default();
     match text {

@@ -217,7 +217,7 @@ impl Reader {
             evidence.problem(ProblemKind::Unrecognised, None, detail);
         }
         if !self.timed {
-            evidence.problem(ProblemKind::Untimed, None, "the stamps of this clock are no nanoseconds");
+            evidence.problem(ProblemKind::Untimed, None, "the stamps of this clock are not nanoseconds");
         }
         self.events.finish(&mut evidence);
         if self.graphed {

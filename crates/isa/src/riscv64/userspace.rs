@@ -51,7 +51,7 @@ const WIDEST: Paging = Paging { page_bits: PAGE_BITS, address_bits: 57 };
 const INDEX_BITS: u32 = 9;
 const ENTRY_BITS: u32 = 3;
 const VALID: u64 = 1;
-/// Read, write and execute: an entry with one of them is no table.
+/// Read, write and execute: an entry with one of them is not a table.
 const LEAF: u64 = 0b1110;
 const FRAME_AT: u32 = 10;
 const FRAME_BITS: u32 = 44;

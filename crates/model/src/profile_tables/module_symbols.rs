@@ -70,12 +70,12 @@ pub fn gather_nameless(recording: &mut Recording, modules: &ModuleSymbols) {
     });
 }
 
-// Split-off parts belong to their functions; rows that are no function stand at no address.
+// Split-off parts belong to their functions; rows that are not functions stand at no address.
 fn is_of_image(function: &Function) -> bool {
     function.address != 0 && !function.name.contains('\t') && whole_name(&function.name).is_none()
 }
 
-/// Name, module and, where it is no function, kind of a function of the recording.
+/// Name, module and, where it is not a function, kind of a function of the recording.
 pub fn name(recording: &Recording, modules: &ModuleSymbols, function: u32) -> (String, Option<String>, Option<Kind>) {
     match recording.functions.get(function as usize) {
         Some(function) if function.name.is_empty() => modules.name(function.address),

@@ -50,7 +50,7 @@ pub fn write_spans(
     bundle: &Path,
 ) -> Result<(), TableError> {
     let ends = recording.marks.iter().skip(1).map(|mark| mark.at).chain([recording.end]);
-    // The last mark ends the recording as a rule: what it begins has no length, and is no phase.
+    // The last mark ends the recording as a rule: what it begins has no length, and is not a phase.
     let phases = recording.marks.iter().zip(ends).filter(|(mark, end)| mark.at != *end);
     let over = hand_over(recording);
     let mut rows: Vec<SpanRow> = phases

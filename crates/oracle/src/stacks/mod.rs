@@ -51,7 +51,7 @@ pub struct State {
     pub floating: u64,
     /// Where the block before ended.
     pub last_end: u64,
-    /// Where the last block ended that was no thunk: a call through one returns there.
+    /// Where the last block ended that was not a thunk: a call through one returns there.
     pub last_call: u64,
     /// At the entry of an exception: the processor's frame says that it came from user mode. Its first instruction there
     /// may be one that could not be fetched, so that no block of user mode began.

@@ -222,7 +222,7 @@ fn a_module_of_newer_kernels_is_read_as_well() {
         let mut code = table();
         assert_eq!(names(code.at(TEXT + 0xff0, &guest)), row("[nfit]", "nfit"));
         assert_eq!(names(code.at(INIT + 0xff0, &guest)), row("[nfit]", "nfit"));
-        assert_eq!(names(code.at(TEXT + 0x2000, &guest)), None, "data is no code");
+        assert_eq!(names(code.at(TEXT + 0x2000, &guest)), None, "data is not code");
     }
 }
 

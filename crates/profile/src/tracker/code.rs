@@ -29,7 +29,7 @@ impl<I: Isa> Tracker<I> {
     pub fn pad_loaded(&mut self, function: FunctionId, now: u64) {
         if !self.is_inside(function) {
             self.enter_loaded(function, now);
-            // Its first instruction follows, and is no second entry.
+            // Its first instruction follows, and is not a second entry.
             self.current.padded = Some(function);
         }
     }

@@ -112,7 +112,7 @@ impl<I: Isa> Tracker<I> {
         if self.current.stack.frames.is_empty() && self.current.in_user {
             self.current.node = self.current.stack.user;
             if !interrupt {
-                // The program goes on where the interrupt came: that is no new entry.
+                // The program goes on where the interrupt came: that is not a new entry.
                 self.tree.enter(self.current.node);
             }
         }

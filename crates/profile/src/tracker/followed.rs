@@ -5,7 +5,7 @@
 pub(super) struct Followed {
     /// Entries by a jump in tail position.
     pub tails: u64,
-    /// Executions of its first instruction that were no entry: a loop to its start, or a fault's second try.
+    /// Executions of its first instruction that were not entries: a loop to its start, or a fault's second try.
     pub again: u64,
     /// Entries behind its first instruction.
     pub inside: u64,

@@ -89,7 +89,7 @@ impl<I: Isa> Tracker<I> {
         true
     }
 
-    /// A function was entered in front of its local entry, which is about to be executed: that is no second entry.
+    /// A function was entered in front of its local entry, which is about to be executed: that is not a second entry.
     pub fn nears_local_entry(&mut self, function: FunctionId) {
         self.current.padded = Some(function);
     }
@@ -162,7 +162,7 @@ impl<I: Isa> Tracker<I> {
         }
     }
 
-    // Something was called, and what runs is no function's beginning and not behind that call: a trampoline has called the function at
+    // Something was called, and what runs is not a function's beginning and not behind that call: a trampoline has called the function at
     // whose beginning it was called itself, behind that place.
     #[cold]
     fn called_inside(&mut self, pending: u64, link: Link, site: FunctionId, now: u64) -> bool {

@@ -62,7 +62,7 @@ pub enum Request {
     Freeze(State),
 }
 
-/// The rows that are no functions.
+/// The rows that are not functions.
 #[derive(Debug, Clone, Copy)]
 struct Rows {
     firmware: NodeId,
@@ -365,7 +365,7 @@ impl<I: Isa> Tracker<I> {
             return Request::None;
         }
         let request = self.entry(function, now);
-        // Its first instruction follows, and is no second entry.
+        // Its first instruction follows, and is not a second entry.
         self.current.padded = Some(function);
         request
     }
@@ -375,7 +375,7 @@ impl<I: Isa> Tracker<I> {
         self.current.pending.is_none() && self.current.stack.frames.last().is_some_and(|top| top.function == function)
     }
 
-    /// Code in front of a function that runs into it, and is no named padding: it belongs to the function that is called there,
+    /// Code in front of a function that runs into it, and is not named padding: it belongs to the function that is called there,
     /// also where an exception handler has it entered as if it had been called; and else to the function that it stands in.
     pub fn unnamed_padding(&mut self, function: FunctionId, now: u64) -> Request {
         match self.current.pending {

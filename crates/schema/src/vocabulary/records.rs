@@ -148,7 +148,7 @@ names! {
         PresentAtTraceEnd = "present_at_trace_end": "it was there to the end of the trace",
         PresentBeforeTrace = "present_before_trace": "it was there before the trace",
         EndBeforeStart = "end_before_start": "its end is stamped before its start",
-        StampsNoTimes = "stamps_no_times": "the stamps are no times",
+        StampsNoTimes = "stamps_no_times": "the stamps are not times",
         NeverReturnedInTrace = "never_returned_in_trace": "it never returned: so long until the trace ends",
         NeverReturnedInLog = "never_returned_in_log": "it never returned: so long until the log ends",
         NotEndedInLog = "not_ended_in_log": "it had not ended when the log did",

@@ -86,7 +86,7 @@ names! {
 }
 
 names! {
-    /// The rows of the calling-context tree that are no function.
+    /// The rows of the calling-context tree that are not functions.
     CallRow {
         Boot = "[boot]": "The root of the tree.",
         Firmware = "[firmware]": "Firmware.",

@@ -162,7 +162,7 @@ def _head(board: str, repeats: int, seed: int | None) -> str:
     return f"board = {json.dumps(str(Path(board).absolute()))}\nrepeats = {repeats}\n{drawn}"
 
 
-#: A dialogue with the boot loader is no part of what a remedy changes.
+#: A dialogue with the boot loader is not part of what a remedy changes.
 _MEASURE = f'[measure]\nfrom = "{Mark.KERNEL_START}"\nto = "{Mark.READY}"\n'
 
 

@@ -77,7 +77,7 @@ def machine_costs(boot: Boot) -> MachineCosts | None:
 
 
 def _ledger_of(boot: Boot) -> Ledger:
-    """The ledger of a boot's machine. Firmware that the user chose is no cost of the machine."""
+    """The ledger of a boot's machine. Firmware that the user chose is not a cost of the machine."""
     known = ledger(boot.manifest.recipe_text("architecture") or "")
     if "loader" not in boot.manifest.digests:
         return known

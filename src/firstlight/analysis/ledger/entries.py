@@ -102,7 +102,7 @@ def read_ledger(text: str) -> Ledger:
     """Read a ledger.
 
     :param text: TOML, with one ``[[entries]]`` for each cost.
-    :raises ValueError: when it is no TOML, or an entry lacks something, names something unknown or shares its id.
+    :raises ValueError: when it is not TOML, or an entry lacks something, names something unknown or shares its id.
 
     >>> read_ledger("entries = []").entries
     ()

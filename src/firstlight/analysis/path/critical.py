@@ -58,7 +58,7 @@ class CriticalPath:
     unfinished: int
     """Spans without an end, which cannot be on the path."""
     without_start: int
-    """Spans of which only the end is known, and which are no units: neither can they."""
+    """Spans of which only the end is known, and which are not units: neither can they."""
     instants: int
     """Units on the path of which only the end is known: points, whose activation lies in the part before them."""
     processor: Processor

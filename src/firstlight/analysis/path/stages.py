@@ -14,7 +14,7 @@ _FRAMES = (Stage.INITRD, Stage.USERSPACE, Stage.SOFT_REBOOT)
 
 
 def without_frames(frame: pl.DataFrame, points: frozenset[int]) -> pl.DataFrame:
-    """The spans without the stages that are no work of their own: units did it, and only they can be a part of a path.
+    """The spans without the stages that are not work of their own: units did it, and only they can be a part of a path.
 
     A stage of userspace stays in which no unit is known to have begun, because it is all that is known of that time.
 

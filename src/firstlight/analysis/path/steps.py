@@ -51,8 +51,8 @@ class PathGraph:
     """The numbers of all steps, each after those that it waited for."""
     by_name: dict[str, list[int]]
     unfinished: int
-    """Spans without an end: they are no steps, because it is unknown what waited for them."""
+    """Spans without an end: they are not steps, because it is unknown what waited for them."""
     without_start: int
-    """Spans of which only the end is known, and which are no units: it is unknown what they waited for."""
+    """Spans of which only the end is known, and which are not units: it is unknown what they waited for."""
     instants: frozenset[int]
     """Spans of units of which only the end is known: points, whose activation lies in what comes before them."""

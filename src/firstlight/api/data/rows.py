@@ -32,7 +32,7 @@ class MarkRow(TypedDict):
 
 
 class FunctionRow(TypedDict):
-    """A function, or a row that is no function; `machine_cost` names a known cost of the emulated machine."""
+    """A function, or a row that is not a function; `machine_cost` names a known cost of the emulated machine."""
 
     function: str
     module: str | None

@@ -11,7 +11,7 @@ from firstlight.schema.spans import CallKind
 Presence = Literal["only_a", "only_b", "both"]
 
 
-#: Kinds whose names are no function's: nothing in them is a compiler's.
+#: Kinds whose names are not functions': nothing in them is a compiler's.
 _AS_THEY_ARE = ("process", "service", "system_call", "file", "package", "user_function")
 
 
@@ -133,7 +133,7 @@ class Row:
 def split(calls_a: int, ns_a: int, calls_b: int, ns_b: int) -> Split:
     """Split a change into *called more often* and *costs more per call* (Marshall-Edgeworth, Shapley of two factors).
 
-    With n calls and a cost of m per call the change is mean(m) dn + mean(n) dm. A cost per call is no whole number: the
+    With n calls and a cost of m per call the change is mean(m) dn + mean(n) dm. A cost per call is not an integer: the
     first part is rounded to half a nanosecond, the second is what it leaves, so that the sum is exact.
 
     :param calls_a: calls in A, at least 1.

@@ -61,7 +61,7 @@ def calibrate_by_recording(
     :param pairs: how many; at least 12.
     :param keep: the folder that the bundles stay in; by default they go.
     :param trust: use what a boot names that was not recorded here.
-    :raises FirstlightError: when the boot is no live recording, or a quarter of the boots fail.
+    :raises FirstlightError: when the boot is not a live recording, or a quarter of the boots fail.
     """
     progress = progress or SilentProgress()
     manifest = read_manifest(bundle)

@@ -48,7 +48,7 @@ class CostSeries:
     def study(self) -> ScalingAnalysis:
         """What the costs follow.
 
-        :raises UsageError: when there are too few sizes, or a figure is no size or cost.
+        :raises UsageError: when there are too few sizes, or a figure is not a size or cost.
         """
         counts = {name for term in self.terms for name in term.split("*")}
         terms = [

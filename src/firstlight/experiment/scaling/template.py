@@ -36,7 +36,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
 def substitute(text: str, values: Mapping[str, int]) -> str:
     """Put whole numbers into a text. Division rounds down; `:x` writes hexadecimal; `{{` and `}}` are braces.
 
-    :raises ValueError: for what is no sum, difference, product, quotient or remainder of known names and numbers.
+    :raises ValueError: for what is not a sum, difference, product, quotient or remainder of known names and numbers.
 
     >>> substitute("-device x,addr={4 + i / 8:x}.{i % 8}", {"i": 50})
     '-device x,addr=a.2'

@@ -8,7 +8,7 @@ from firstlight.errors import FirstlightError
 
 
 class IngestError(FirstlightError):
-    """What was given is no boot record, or cannot be read."""
+    """What was given is not a boot record, or cannot be read."""
 
 
 @dataclass(frozen=True)

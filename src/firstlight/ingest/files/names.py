@@ -11,7 +11,7 @@ _LONGEST = 255
 
 
 def readable(name: str) -> str:
-    r"""A name in which the bytes that are no UTF-8 stand as escapes.
+    r"""A name in which the bytes that are not UTF-8 stand as escapes.
 
     >>> readable("caf\udce9.log"), readable("café.log")
     ('caf\\xe9.log', 'café.log')
@@ -20,7 +20,7 @@ def readable(name: str) -> str:
 
 
 def shell_line(words: Sequence[str]) -> str:
-    r"""A command line that means *words*; those that are no UTF-8 in the form `$'...'` of bash, ksh and zsh.
+    r"""A command line that means *words*; those that are not UTF-8 in the form `$'...'` of bash, ksh and zsh.
 
     >>> print(shell_line(["import", "two words", "it's caf\udce9.log"]))
     import 'two words' $'it\'s caf\xe9.log'

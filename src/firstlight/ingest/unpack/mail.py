@@ -50,7 +50,7 @@ def _messages(path: Path) -> list[Message]:
             return [parser.parse(file)]
     box = mailbox.mbox(path, create=False)
     try:
-        return [parser.parsebytes(box.get_bytes(key)) for key in box.keys()]  # noqa: SIM118, a mailbox is no mapping
+        return [parser.parsebytes(box.get_bytes(key)) for key in box.keys()]  # noqa: SIM118, a mailbox is not a mapping
     finally:
         box.close()
 

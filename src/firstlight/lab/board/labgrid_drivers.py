@@ -81,7 +81,7 @@ class StampedSerialDriver(ConsoleExpectMixin, Driver, ConsoleProtocol):  # type:
     def attach(self, capture: Console | None) -> None:
         """Read from a capture from now on; without one, from the port."""
         self._capture, self._left = capture, b""
-        # What an earlier boot printed is no answer of this one.
+        # What an earlier boot printed is not an answer of this one.
         self._expect.buffer = b""
 
     def _read(self, size: int = 1, timeout: float = 0.0, max_size: int | None = None) -> bytes:

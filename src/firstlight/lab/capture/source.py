@@ -181,7 +181,9 @@ def _of_port(name: str, baud: int, writing: bool) -> Source:
         raise LabError(f"the port cannot be opened: {error.strerror}", where=name, hint=hint) from error
     if not os.isatty(port):
         os.close(port)
-        raise LabError("it is no serial port", where=name, hint=f"`firstlight import {shlex.quote(name)}` reads a log")
+        raise LabError(
+            "it is not a serial port", where=name, hint=f"`firstlight import {shlex.quote(name)}` reads a log"
+        )
     try:
         tty.setraw(port)
         attributes = termios.tcgetattr(port)

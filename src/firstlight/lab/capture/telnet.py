@@ -96,7 +96,7 @@ class Telnet:
             # An escaped 255 in front of the end.
             end = stream.find(bytes((IAC, SE)), end + 1)
         if end < 0:
-            # A command without an end is no command: its head is left out.
+            # A command without an end is not a command: its head is left out.
             return 2 if len(stream) >= _LONGEST_COMMAND else 0
         return end + 2
 

@@ -23,7 +23,7 @@ _BUNDLES, _INPUTS = "recorded-here", "inputs-used-here"
 def remember(manifest_digest: str, files: Files, digests: dict[str, str | None]) -> None:
     """Note a bundle that was recorded just now, and where its kernel and its initramfs lie.
 
-    That it cannot be noted is no error: the bundle counts as a stranger's then.
+    That it cannot be noted is not an error: the bundle counts as a stranger's then.
     """
     with suppress(OSError, LabError):
         (_folder(_BUNDLES) / manifest_digest).touch(mode=0o600)

@@ -47,7 +47,7 @@ class Node:
     def number(self, name: str, missing: int) -> int:
         """A property of one cell.
 
-        :param missing: the value where the property is missing or is no single cell.
+        :param missing: the value where the property is missing or is not a single cell.
 
         >>> Node({"#address-cells": bytes([0, 0, 0, 1])}).number("#address-cells", 2)
         1

@@ -31,7 +31,7 @@ _FOREIGN = (
 
 
 class NotBootableError(Exception):
-    """Why a file is no kernel for this machine; ``hint`` says what to do, where that is known."""
+    """Why a file is not a kernel for this machine; ``hint`` says what to do, where that is known."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)

@@ -126,7 +126,7 @@ def module_information(content: bytes, path: Path) -> dict[str, list[str]]:
     """What a module says of itself: the values of each key of its section ``.modinfo``.
 
     :param path: for the message of an error.
-    :raises LabError: when the content is no ELF file with that section.
+    :raises LabError: when the content is not an ELF file with that section.
     """
     try:
         section = elf_section(content, ".modinfo")

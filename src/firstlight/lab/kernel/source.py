@@ -37,7 +37,7 @@ def unpack_source(folder: Path) -> Path:
     """Unpack the source below a folder.
 
     :returns: the tree's root.
-    :raises LabError: when it cannot be had, or is no archive of one tree.
+    :raises LabError: when it cannot be had, or is not an archive of one tree.
     """
     archive = source_archive()
     command = ["tar", "--extract", "--no-same-owner", f"--file={archive}", f"--directory={folder}"]

@@ -42,7 +42,7 @@ def read_options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
     No option has a blank in its name: a word such as `-smp 1` is an option with its value.
 
-    :raises UsageError: for a word that is no option, or an option without its value.
+    :raises UsageError: for a word that is not an option, or an option without its value.
 
     >>> list(read_options(["-usb", "--name", "lab", "-smbios type=1"]))
     [('usb', ''), ('name', 'lab'), ('smbios', 'type=1')]

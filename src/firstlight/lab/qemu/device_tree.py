@@ -103,7 +103,7 @@ def with_region(tree: bytes, region: Region) -> bytes:
     """A device tree, flattened, with a node for persistent memory that begins at an address.
 
     :param tree: with addresses and sizes of two cells each below its root.
-    :raises LabError: for bytes that are no device tree.
+    :raises LabError: for bytes that are not a device tree.
 
     >>> with_region(b"no tree", Region(0x6000_0000, 4096))
     Traceback (most recent call last):
@@ -131,7 +131,7 @@ def with_region(tree: bytes, region: Region) -> bytes:
 def packed(tree: bytes) -> bytes:
     """A device tree, flattened, without free bytes between its parts and behind them.
 
-    :raises LabError: for bytes that are no device tree.
+    :raises LabError: for bytes that are not a device tree.
     """
     return _parts(tree).joined()
 

@@ -67,7 +67,7 @@ def read_given(path: Path, machine: Machine, *, reports: bool, loader: bool) -> 
     :param reports: whether the guest writes a report to its second serial port, a PCI card.
     :param loader: whether a boot loader takes the kernel from QEMU's firmware interface.
     :returns: the tree without free bytes, and what the user should know of it, in sentences.
-    :raises UsageError: for a file that is no device tree, or that is one of another machine.
+    :raises UsageError: for a file that is not a device tree, or that is one of another machine.
     :raises LabError: when it is missing or cannot be read.
     """
     where = f"--dtb {path}"

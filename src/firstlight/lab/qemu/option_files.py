@@ -30,7 +30,7 @@ def with_inputs(words: Sequence[str], firmware: Sequence[Path] = ()) -> tuple[tu
     :param words: words of QEMU's command line.
     :param firmware: the directories in which QEMU looks for firmware that is named without a path.
     :returns: the words as QEMU gets them, and a digest for every option that names files, by `option:WORD`.
-    :raises UsageError: for a word that is no option.
+    :raises UsageError: for a word that is not an option.
     :raises LabError: for a file that is missing or cannot be read.
     """
     options = list(read_options(words))

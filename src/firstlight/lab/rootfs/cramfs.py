@@ -89,7 +89,7 @@ def _read(path: bytes, name: bytes) -> _Node:
         with open(path, "rb") as file:  # noqa: PTH123
             content = file.read()
     else:
-        raise ValueError(f"`{os.fsdecode(path)}` is no file, directory or link")
+        raise ValueError(f"`{os.fsdecode(path)}` is not a file, directory or link")
     if len(content) > _LARGEST_FILE:
         raise ValueError(f"`{os.fsdecode(path)}` is too large for cramfs")
     return _Node(name, info.st_mode, content, size=len(content))

@@ -10,13 +10,13 @@ def needed_libraries(elf: bytes, path: str) -> list[str]:
     """The path of a program's or library's loader, where it has one, and the names of the libraries that it asks for.
 
     :param path: for the message of an error.
-    :raises LabError: when the content is no ELF file, or a damaged one.
+    :raises LabError: when the content is not an ELF file, or a damaged one.
 
     Source: the System V ABI, "Program Header" and "Dynamic Linking".
 
     >>> needed_libraries(b"#!/bin/sh", "/bin/script")
     Traceback (most recent call last):
-    firstlight.errors.LabError: /bin/script: its libraries cannot be read: it is no ELF file
+    firstlight.errors.LabError: /bin/script: its libraries cannot be read: it is not an ELF file
     """
     try:
         interpreter, libraries = elf_needs(elf)

@@ -74,7 +74,7 @@ def apply_overlay(overlay: Path, tree: Path) -> None:
             shutil.copyfile(path, place)
             place.chmod(stat.S_IMODE(path.stat().st_mode))
             _own(place, path)
-        # That something was written below it is no date of the guest's.
+        # That something was written below it is not a date of the guest's.
         os.utime(place.parent, (EPOCH, EPOCH))
 
 

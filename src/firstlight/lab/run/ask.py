@@ -71,7 +71,7 @@ def ask(
     :param when: a condition that a call has to fit, see :func:`~firstlight.lab.run.when.parse_condition`.
     :param trust: use what a bundle names that was not recorded here.
     :raises UsageError: when the condition is none.
-    :raises BundleError: when the bundle is no recording, or the kernel has no such function.
+    :raises BundleError: when the bundle is not a recording, or the kernel has no such function.
     :raises FirstlightError: when the boot is not exact, an input changed, or the kernel's types say no.
     :raises LabError: when an input is missing.
     """

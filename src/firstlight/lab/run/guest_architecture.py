@@ -23,7 +23,7 @@ def guest_architecture(options: RecordOptions) -> Architecture:
         return of_kernel
     chosen = chosen_architecture(options.arch)
     if options.kernel is not None and options.kernel.is_file() and of_kernel is not chosen:
-        # A file that is no kernel at all is named as what it is.
+        # A file that is not a kernel at all is named as what it is.
         open_kernel(options.kernel)
         raise LabError(
             f"this is a kernel for {of_kernel.name}, not for {chosen.name}",

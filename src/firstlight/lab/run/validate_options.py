@@ -246,7 +246,7 @@ def _check_pattern(pattern: str) -> None:
 def guest_memory(options: RecordOptions, architecture: Architecture) -> int:
     """Bytes of the guest's memory: what was chosen, or the default of its kind.
 
-    :raises UsageError: for what is no size.
+    :raises UsageError: for what is not a size.
     """
     if options.memory is not None:
         # QEMU takes whole mebibytes of what it is given here.

@@ -22,7 +22,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 def parse_condition(text: str, columns: Collection[str]) -> Condition:
     """A condition on the columns of a row.
 
-    A comparison with something that is not known is false. A column whose name is no word, such as `how->flags`, is
+    A comparison with something that is not known is false. A column whose name is not a word, such as `how->flags`, is
     written with `_` in place of `->`.
 
     :raises UsageError: when it is none, or names a column that does not exist.

@@ -32,7 +32,7 @@ def _is_drawn(table: Table, place: int) -> bool:
 
 
 def _head(column: Column) -> str:
-    """The head of a column; one without a title is no head to a screen reader."""
+    """The head of a column; one without a title is not a head to a screen reader."""
     tag = 'th scope="col"' if column.title else "td"
     return f"<{tag}{_class(column)}>{escape_html(column.title)}</{tag[:2]}>"
 

@@ -20,7 +20,7 @@ class Written:
 
 
 Value = str | int | float | Fraction | Picture | Written | None
-"""A text in a column of figures is a remark: it is shown as it is, and is no value in data. None is not known."""
+"""A text in a column of figures is a remark: it is shown as it is, and is not a value in data. None is not known."""
 
 Datum = str | int | float | None
 
@@ -47,7 +47,7 @@ class Column:
     optional: bool = False
     """Left out where no row has anything in it."""
     name: str | None = None
-    """Its name in data; by default that of the item, or the title with its unit. Without one it is no data."""
+    """Its name in data; by default that of the item, or the title with its unit. Without one it is not data."""
     shown: bool = True
     """Whether it is more than data."""
     write: Callable[[Any], str] | None = None
@@ -60,7 +60,7 @@ class Column:
 
     @property
     def key(self) -> str:
-        """Its name in data; nothing for what is no data.
+        """Its name in data; nothing for what is not data.
 
         >>> Column("Trigger, system", "time").key, Column("Time", "time", "took_ns").key, Column("", "picture").key
         ('trigger_system_ns', 'took_ns', '')

@@ -160,7 +160,7 @@ def _who_ran(path: CriticalPath) -> Iterator[Block]:
 
 
 def _notes(path: CriticalPath) -> Iterator[Line]:
-    """What of the record is no part of the path, or only a point on it."""
+    """What of the record is not part of the path, or only a point on it."""
     for number, text in (
         (path.unfinished, _not_on_the_path(path.unfinished, "end")),
         (path.without_start, _not_on_the_path(path.without_start, "start")),

@@ -94,7 +94,7 @@ def subtitle(answer: Answer) -> str:
 
 
 def _costs(answer: Answer) -> tuple[Kind, Write | None]:
-    """What a column of costs is, and how they are written where they are no times."""
+    """What a column of costs is, and how they are written where they are not times."""
     return ("time", None) if answer.nanoseconds else ("number", write_of(answer))
 
 

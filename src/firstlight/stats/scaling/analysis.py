@@ -139,9 +139,9 @@ def study(
     :param sizes: not negative; the same size several times where it was measured several times.
     :param costs: one for each size, not negative, in any unit.
     :param parts: of each cost; what they leave of it becomes a part of its own.
-    :param exact: the costs are exact: steps and misfits are no noise.
+    :param exact: the costs are exact: steps and misfits are not noise.
     :param terms: models of measured counts, which compete with the named laws; see :mod:`.counts`.
-    :raises UsageError: for too few sizes, or figures that are no sizes or costs.
+    :raises UsageError: for too few sizes, or figures that are not sizes or costs.
 
     Source: the laws and rules of Extra-P and of the criterion AICc; chosen over cross-validation, which takes constants
     for laws in a fifth of all cases.

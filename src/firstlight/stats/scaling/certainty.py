@@ -21,7 +21,7 @@ _PERFECT = 0.001
 _REFUTED = 0.01
 #: Costs that were measured once a size and lie further from the best model than this, relative, show no model at all.
 _MOST_SCATTER = 0.2
-#: Models this far behind the best one are no rivals: Burnham and Anderson (2002).
+#: Models this far behind the best one are not rivals: Burnham and Anderson (2002).
 RIVALS = 10.0
 #: A segment of a clear model has so many sizes.
 _OF_A_SEGMENT = 4

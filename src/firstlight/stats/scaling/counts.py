@@ -18,7 +18,7 @@ def counted_term(name: str, sizes: Sequence[float], counts: Sequence[float]) -> 
 
     :param name: for tables, such as `processes*files`.
     :param counts: not negative; one for each size.
-    :raises UsageError: for counts that are no counts, or that do not grow.
+    :raises UsageError: for counts that are not counts, or that do not grow.
 
     >>> term = counted_term("files", [1, 2, 4, 8, 16, 32], [3, 5, 9, 17, 33, 65])
     >>> [round(float(each)) for each in term.growths[0](np.array([4.0, 64.0]))]

@@ -108,7 +108,7 @@ impl Interpreter {
         self.understood += u64::from(known);
     }
 
-    /// Reads a line that is no message of the kernel: it may be the first sign of userspace.
+    /// Reads a line that is not a message of the kernel: it may be the first sign of userspace.
     pub fn program(&mut self, text: &[u8], evidence: &mut Evidence) {
         self.marks.program(text, evidence);
     }

@@ -98,7 +98,7 @@ def command_line(boot: Evidence, baseline: Evidence | None) -> Found:
         return _handed_on(boot, baseline)
     words = lost.split()
     if baseline is not None and FACT not in baseline.facts and UNREAD not in baseline.facts:
-        # An argument that both boots have is no difference, and the baseline does not say who read it there.
+        # An argument that both boots have is not a difference, and the baseline does not say who read it there.
         same = [word for word in words if word in baseline.facts.get("kernel.command_line", "").split()]
         if same and len(same) == len(words):
             raise NoEvidenceError(f"nothing read {_listed(same)}; the baseline does not say who read the arguments")

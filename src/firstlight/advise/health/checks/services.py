@@ -95,7 +95,7 @@ def failed_units(boot: Evidence, baseline: Evidence | None) -> Found:
     if (failed := boot.failed_units) is None:
         raise NoEvidenceError("the evidence has no units")
     before = set() if baseline is None else set(baseline.failed_units or ())
-    # The command that the plan runs before the boot counts as ready is no unit of the system.
+    # The command that the plan runs before the boot counts as ready is not a unit of the system.
     found = [Difference(name, None, "failed") for name in failed if name not in before or name == COMMANDS_UNIT]
     return found, f"{counted(len(boot.unit_states), 'unit')}, {len(failed)} failed"
 
