@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.advise.entry import Entry, Evidence, Remedy
+from firstlight.advise.entry import Entry, EntryEvidence, Remedy
 from firstlight.advise.read import catalogue
 
 _HEAD = """# Known causes
@@ -54,7 +54,7 @@ def _evidence(entry: Entry) -> str:
     return "<br>".join(parts)
 
 
-def _item(item: Evidence) -> str:
+def _item(item: EntryEvidence) -> str:
     given = item.model_dump(exclude_defaults=True)
     kind = item.kind
     value = given.pop(kind)

@@ -17,7 +17,7 @@ from firstlight.lab.host.progress import Snapshot
 from firstlight.lab.qemu.command_line import RunFiles
 from firstlight.lab.qemu.confinement import Launch
 from firstlight.lab.run import runner
-from firstlight.lab.run.runner import Outcome, Watch, run
+from firstlight.lab.run.runner import RunOutcome, Watch, run
 
 PRELUDE = """
 import json, os, signal, sys, time
@@ -40,7 +40,7 @@ def boot(
     ready: str | None = None,
     profile: bool = True,
     report: bool = True,
-) -> Outcome:
+) -> RunOutcome:
     """Run a script as if it were QEMU."""
     watch = Watch(timeout_s, profile=profile, report=report, ready_pattern=ready)
     return run(Launch([sys.executable, "-c", PRELUDE + script]), RunFiles(tmp_path), watch)

@@ -24,7 +24,7 @@ from firstlight_studies.kernel_hotspots.coverage import coverage
 from firstlight_studies.kernel_hotspots.deviation import deviation
 from firstlight_studies.kernel_hotspots.devices import POPULATIONS
 from firstlight_studies.kernel_hotspots.differences import broken, differences
-from firstlight_studies.kernel_hotspots.figures import Arms, Evidence, figures_of
+from firstlight_studies.kernel_hotspots.figures import Arms, HotspotEvidence, figures_of
 from firstlight_studies.kernel_hotspots.guest import AddedMemory, Probed, machine_of
 from firstlight_studies.kernel_hotspots.health import HotspotHealth
 from firstlight_studies.kernel_hotspots.health_tables import NOTHING, health_table
@@ -260,9 +260,9 @@ def evidence(
     arms: Mapping[str, HotspotTimings | MissingValue],
     added: AddedMemory | MissingValue = MissingValue("not added"),  # noqa: B008  a plain value
     **costs: tuple[int, int],
-) -> Evidence:
+) -> HotspotEvidence:
     """Of the lab's kernel alone."""
-    return Evidence(
+    return HotspotEvidence(
         {"lab": arms, "stock": {}},
         {kernel: chosen(kernel, quick=False) for kernel in KERNELS},
         hot_spots(),
@@ -273,7 +273,7 @@ def evidence(
     )
 
 
-def verdict(found: Evidence, claim: str) -> tuple[str, str]:
+def verdict(found: HotspotEvidence, claim: str) -> tuple[str, str]:
     """Verdict and figure of a claim, of a machine that times everything."""
     claims = claims_of("firstlight_studies.kernel_hotspots")
     (one,) = [each for each in evaluate(claims, figures_of(found), ()) if each.id == claim]

@@ -11,12 +11,12 @@ import pytest
 
 import firstlight
 from bundles import make_bundle
-from firstlight.audit.agreement import LIMITS, Agreement, Measure, Share, agreement
+from firstlight.audit.agreement import LIMITS, AgreedShare, Agreement, Measure, agreement
 from firstlight.audit.boot import audit
 from firstlight.audit.causes import with_causes
 from firstlight.audit.observed import observation, read_observation
 from firstlight.audit.recorded import recorded_tables
-from firstlight.audit.tables import AuditFigures, Evidence, Tables, key
+from firstlight.audit.tables import AuditEvidence, AuditFigures, Tables, key
 from firstlight.errors import FirstlightError, LabError
 from firstlight.schema.spans import CallRow
 
@@ -174,7 +174,7 @@ def test_a_planted_fault_is_reported(plant: Callable[[], Tables]) -> None:
 
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
 def test_it_does_not_matter_which_of_the_observers_is_wrong(plant: Callable[[], Tables]) -> None:
-    def shares(found: Agreement) -> list[Share]:
+    def shares(found: Agreement) -> list[AgreedShare]:
         return [found.shares[measure] for measure in (Measure.COUNTS, Measure.TOTALS, Measure.EDGES, Measure.INITCALLS)]
 
     assert shares(agreement(plant(), TRUE)) == shares(agreement(TRUE, plant()))
@@ -197,7 +197,7 @@ def test_the_evidence_names_causes() -> None:
     moved = with_functions(
         TRUE, probe=AuditFigures(4, 3 * MILLION + 7, 5 * MILLION), memcpy=AuditFigures(39, 4 * MILLION - 7, 4 * MILLION)
     )
-    evidence = Evidence(again={"memcpy": 1}, elsewhere={("probe", "memcpy"): 7})
+    evidence = AuditEvidence(again={"memcpy": 1}, elsewhere={("probe", "memcpy"): 7})
     causes = {
         (each.measure, each.what): cause for each, cause in with_causes(agreement(moved, TRUE), evidence, moved, TRUE)
     }

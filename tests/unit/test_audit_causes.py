@@ -9,7 +9,7 @@ import pytest
 from firstlight.audit.agreement import Measure, agreement
 from firstlight.audit.causes import with_causes
 from firstlight.audit.layout import layout
-from firstlight.audit.tables import AuditFigures, Evidence, Tables
+from firstlight.audit.tables import AuditEvidence, AuditFigures, Tables
 from firstlight.schema.spans import CallRow
 
 ROOT: str = CallRow.BOOT
@@ -50,7 +50,7 @@ def tables(
     return Tables(instructions, functions, edges)
 
 
-def causes(one: Tables, other: Tables, evidence: Evidence) -> dict[tuple[Measure, str], str | None]:
+def causes(one: Tables, other: Tables, evidence: AuditEvidence) -> dict[tuple[Measure, str], str | None]:
     """What is said of every exception."""
     found = with_causes(agreement(one, other), replace(evidence, layout=LAYOUT), one, other)
     return {(each.measure, each.what): cause for each, cause in found}
@@ -60,7 +60,7 @@ def selves(
     recorded: dict[str, int],
     observed: dict[str, int],
     edges: dict[tuple[str, str], int],
-    evidence: Evidence | None = None,
+    evidence: AuditEvidence | None = None,
 ) -> dict[str, str | None]:
     """What is said of differences of self; a function is entered as often as its edges say."""
 
@@ -68,7 +68,7 @@ def selves(
         entries = {name: sum(count for (_, to), count in edges.items() if to == name) for name in own}
         return tables({name: AuditFigures(entries[name], count, count) for name, count in own.items()}, edges)
 
-    found = causes(made(recorded), made(observed), evidence or Evidence())
+    found = causes(made(recorded), made(observed), evidence or AuditEvidence())
     return {what: cause for (measure, what), cause in found.items() if measure is Measure.SELF}
 
 
@@ -126,7 +126,7 @@ PADDED = {("outer", "copy"): 6, (ROOT, "outer"): 1}
 
 def test_padding_that_no_symbol_names_is_charged_to_the_function_behind_it() -> None:
     found = selves({"copy": 106, "outer": 9}, {"front": 6, "copy": 100, "outer": 9}, PADDED,
-                   Evidence(elsewhere={("outer", "front"): 6}))  # fmt: skip
+                   AuditEvidence(elsewhere={("outer", "front"): 6}))  # fmt: skip
     assert found == dict.fromkeys(
         ("front", "copy"), "padding without a symbol between `front` and `copy`: 6 instructions"
     )
@@ -135,13 +135,13 @@ def test_padding_that_no_symbol_names_is_charged_to_the_function_behind_it() -> 
 @pytest.mark.parametrize("planted", [-40, -1, 1, 40])
 def test_a_wrong_count_behind_padding_has_no_cause(planted: int) -> None:
     found = selves({"copy": 106 + planted, "outer": 9}, {"front": 6, "copy": 100, "outer": 9}, PADDED,
-                   Evidence(elsewhere={("outer", "front"): 6}))  # fmt: skip
+                   AuditEvidence(elsewhere={("outer", "front"): 6}))  # fmt: skip
     assert found.get("copy") is None
 
 
 def test_a_jump_into_the_middle_of_another_function_is_the_jumping_functions() -> None:
     found = selves({"startup": 90}, {"startup": 30, "startup_rest": 60}, {(ROOT, "startup"): 1},
-                   Evidence(elsewhere={("startup", "startup_rest"): 60}))  # fmt: skip
+                   AuditEvidence(elsewhere={("startup", "startup_rest"): 60}))  # fmt: skip
     assert found == {
         "startup_rest": "`startup` jumped into its middle: 60 instructions",
         "startup": "it jumped into the middle of `startup_rest`: 60 instructions",
@@ -152,7 +152,7 @@ LOST = {("outer", "leaf"): 10, (ROOT, "outer"): 10}
 
 
 def lost(recorder_counted: int, count: int = 8, named: str = "leaf") -> dict[str, str | None]:
-    evidence = Evidence(lost_returns=recorder_counted, lost_in=frozenset({named}))
+    evidence = AuditEvidence(lost_returns=recorder_counted, lost_in=frozenset({named}))
     return selves({"outer": 200 - count, "leaf": 50 + count}, {"outer": 200, "leaf": 50}, LOST, evidence)
 
 
@@ -167,10 +167,10 @@ def test_instructions_at_a_callee_have_no_cause_where_it_did_not(found: dict[str
 
 def test_a_label_in_the_middle_of_a_block_has_what_stands_before_it() -> None:
     args = ({"before_trap": 12, "trap": 11}, {"before_trap": 13, "trap": 10}, {("before_trap", "trap"): 1})
-    assert set(selves(*args, Evidence(checks={"starts_inside": 1})).values()) == {
+    assert set(selves(*args, AuditEvidence(checks={"starts_inside": 1})).values()) == {
         "`before_trap` runs into `trap` in the middle of a block: 1 instruction"
     }
-    assert set(selves(*args, Evidence(checks={"starts_inside": 0})).values()) == {None}
+    assert set(selves(*args, AuditEvidence(checks={"starts_inside": 0})).values()) == {None}
 
 
 # Two new tasks of five switches: the second half of the switch has 3 instructions, what it calls 100,000.
@@ -186,7 +186,7 @@ OBSERVED = tables(
     {**RECORDED.functions, "switch": AuditFigures(5, 50, 300_044)},
     {(ROOT, "ret_from_fork"): 2, ("schedule", "switch"): 5, ("switch", "switch_to"): 3, (ROOT, "switch_to"): 2},
 )
-SWITCHES = Evidence(happened={"switches": 5}, elsewhere={(ROOT, "switch"): 6})
+SWITCHES = AuditEvidence(happened={"switches": 5}, elsewhere={(ROOT, "switch"): 6})
 NEW_TASKS = "2 new tasks begin in the middle of `switch`: there the oracle has no caller of `switch_to`"
 
 
@@ -199,9 +199,9 @@ def test_new_tasks_begin_in_the_middle_of_the_switch() -> None:
 
 
 @pytest.mark.parametrize(
-    "evidence", [Evidence(), replace(SWITCHES, happened={"switches": 4}), replace(SWITCHES, elsewhere={})]
+    "evidence", [AuditEvidence(), replace(SWITCHES, happened={"switches": 4}), replace(SWITCHES, elsewhere={})]
 )
-def test_that_needs_the_switches_and_the_instructions_to_be_counted(evidence: Evidence) -> None:
+def test_that_needs_the_switches_and_the_instructions_to_be_counted(evidence: AuditEvidence) -> None:
     wrong = replace(RECORDED, functions={**RECORDED.functions, "switch": AuditFigures(5, 50, 900_050)})
     assert causes(wrong, OBSERVED, evidence)[Measure.TOTALS, "switch"] is None
 
@@ -219,25 +219,25 @@ def test_the_oracle_begins_anew_where_the_first_stack_was_left() -> None:
     other = tables(
         {**STARTED.functions, "startup": AuditFigures(1, 10, 10)}, {(ROOT, "startup"): 1, (ROOT, "start_kernel"): 1}
     )
-    found = causes(STARTED, other, Evidence())
+    found = causes(STARTED, other, AuditEvidence())
     assert len(found) == 3
     assert all(cause is not None and "before the kernel is mapped" in cause for cause in found.values())
 
 
 def test_a_lost_caller_has_no_cause_where_the_first_stack_was_not_left() -> None:
     other = replace(STARTED, edges={(ROOT, "startup"): 1, (ROOT, "start_kernel"): 1})
-    assert set(causes(STARTED, other, Evidence()).values()) == {None}
+    assert set(causes(STARTED, other, AuditEvidence()).values()) == {None}
 
 
 def test_a_label_of_the_entry_section_is_its_callers() -> None:
     called = {(ROOT, "outer"): 1, ("outer", "load_index"): 4}
     one = tables({"outer": AuditFigures(1, 60, 100), "load_index": AuditFigures(4, 40, 40)}, called)
     other = tables({"outer": AuditFigures(1, 100, 100)}, {(ROOT, "outer"): 1})
-    assert None not in causes(one, other, Evidence()).values()
+    assert None not in causes(one, other, AuditEvidence()).values()
     thunk = tables(
         {"outer": AuditFigures(1, 60, 100), "leaf": AuditFigures(4, 40, 40)}, {("outer", "leaf"): 4, (ROOT, "outer"): 1}
     )
-    assert set(causes(thunk, other, Evidence()).values()) == {None}
+    assert set(causes(thunk, other, AuditEvidence()).values()) == {None}
 
 
 def test_damaged_lines_of_symbols_are_left_out() -> None:

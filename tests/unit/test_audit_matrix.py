@@ -10,7 +10,7 @@ import pytest
 import firstlight
 from firstlight.audit.matrix import measure, run
 from firstlight.audit.matrix.cells import Cell
-from firstlight.audit.matrix.measure import Row
+from firstlight.audit.matrix.measure import MatrixRow
 from firstlight.errors import LabError
 from firstlight.experiment import boot_cache
 from firstlight.lab.host.progress import Progress
@@ -22,9 +22,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str | None]:
     """The processors of the boots that workers were asked for."""
     found: list[str | None] = []
 
-    def measured(cell: Cell, progress: Progress, *, fresh: bool, make: measure.Record) -> Row:
+    def measured(cell: Cell, progress: Progress, *, fresh: bool, make: measure.Record) -> MatrixRow:
         make(RecordOptions(tmp_path / "a.boot", kernel=cell.kernel, cpu=cell.processor, qemu=cell.qemu), progress)
-        return Row(cell.release, cell.processor, cell.mitigations.label, "")
+        return MatrixRow(cell.release, cell.processor, cell.mitigations.label, "")
 
     monkeypatch.setattr(run, "matrix_kernels", lambda fresh: [(Path("vmlinuz"), "6.12.1")])
     monkeypatch.setattr(run, "measure", measured)
@@ -59,5 +59,5 @@ def test_what_a_worker_cannot_make_is_a_row(monkeypatch: pytest.MonkeyPatch, tmp
     def make(options: RecordOptions, progress: Progress) -> None:
         raise LabError("no worker can make this boot")
 
-    row = measure._measured(Row("6.12", "q", "default", "7"), RecordOptions(tmp_path / "a.boot"), Progress, make)  # type: ignore[arg-type]
+    row = measure._measured(MatrixRow("6.12", "q", "default", "7"), RecordOptions(tmp_path / "a.boot"), Progress, make)  # type: ignore[arg-type]
     assert row.refused == "no worker can make this boot"

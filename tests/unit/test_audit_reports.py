@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from firstlight.audit.agreement import Measure, Share, agreement
+from firstlight.audit.agreement import AgreedShare, Measure, agreement
 from firstlight.audit.boot import Audit
 from firstlight.audit.causes import with_causes
-from firstlight.audit.matrix.measure import Named, Row
+from firstlight.audit.matrix.measure import MatrixRow, Named
 from firstlight.audit.observed import Observation
-from firstlight.audit.tables import AuditFigures, Evidence, Tables
+from firstlight.audit.tables import AuditEvidence, AuditFigures, Tables
 from firstlight.render.markdown.support_matrix import matrix_markdown
 from firstlight.render.page.audit import audit_html
 
@@ -20,7 +20,7 @@ def audited(name: str) -> Audit:
     """An audit with an exception that has a cause, and one of *name* that has none."""
     one = Tables(20, {"f": AuditFigures(1, 4, 9), "g": AuditFigures(1, 5, 5), name: AuditFigures(3, 1, 1)})
     other = Tables(20, {"f": AuditFigures(1, 6, 9), "g": AuditFigures(1, 3, 5), name: AuditFigures(2, 1, 1)})
-    evidence = Evidence(elsewhere={("g", "f"): 2})
+    evidence = AuditEvidence(elsewhere={("g", "f"): 2})
     agreed = agreement(one, other)
     return Audit(
         agreed,
@@ -52,12 +52,12 @@ def test_the_page_runs_nothing_and_loads_nothing_whatever_functions_are_called()
 
 
 def test_a_cell_of_the_matrix_tells_its_exceptions_and_names_their_causes() -> None:
-    shares = (Share(Measure.TOTALS, 98, 100),)
+    shares = (AgreedShare(Measure.TOTALS, 98, 100),)
     named = (
         Named(Measure.TOTALS, "switch", 9, 5, "2 new tasks"),
         Named(Measure.TOTALS, "f", 3, 2, None),
     )
-    row = Row("6.1", "qemu64-v1", "default", "7.2.22", None, shares, named, {"totals": 2}, unexplained=1)
+    row = MatrixRow("6.1", "qemu64-v1", "default", "7.2.22", None, shares, named, {"totals": 2}, unexplained=1)
     document = matrix_markdown([row], "firstlight audit --matrix quick")
     assert "| 2, 1 not known | below: Totals |" in document
     assert "2 new tasks" in document

@@ -13,7 +13,7 @@ import pytest
 from firstlight import zstd
 from firstlight.bundle.command_line import CommandLineWord, WordReader, read_words, unread, words_text
 from firstlight.errors import UsageError
-from firstlight.lab.kernel.command_line.account import Evidence, account, split_words, words_said_unknown
+from firstlight.lab.kernel.command_line.account import WordEvidence, account, split_words, words_said_unknown
 from firstlight.lab.kernel.command_line.contradictions import contradictions
 from firstlight.lab.kernel.command_line.image import open_image
 from firstlight.lab.kernel.command_line.parameters import Parameters, kernel_parameters
@@ -30,10 +30,10 @@ KNOWN = Parameters(
     built_in=frozenset({"printk.time", "initcall_debug", "rcutree.qhimark"}),
     raw=frozenset({"nokaslr"}),
 )
-BOOT = Evidence(KNOWN, unknown=frozenset({"nokaslr"}), loaded=frozenset(), readers=(HELPER,))
+BOOT = WordEvidence(KNOWN, unknown=frozenset({"nokaslr"}), loaded=frozenset(), readers=(HELPER,))
 
 
-def reader(word: str, evidence: Evidence = BOOT) -> tuple[str, str]:
+def reader(word: str, evidence: WordEvidence = BOOT) -> tuple[str, str]:
     """Who read the only word of a command line."""
     (found,) = account(word, evidence)
     return found.reader.value, found.detail
@@ -118,14 +118,16 @@ def test_a_value_that_the_kernel_did_not_take_is_reported() -> None:
 
 
 def test_without_tables_the_kernel_itself_says_what_it_did_not_know() -> None:
-    blind = Evidence(Parameters(frozenset(), frozenset(), known=False), unknown=frozenset({"tpyo"}), loaded=frozenset())
+    blind = WordEvidence(
+        Parameters(frozenset(), frozenset(), known=False), unknown=frozenset({"tpyo"}), loaded=frozenset()
+    )
     assert reader("quiet", blind)[0] == "kernel"
     assert reader("tpyo", blind)[0] == "nobody"
     assert reader("nokaslr", blind)[0] == "kernel"
 
 
 def test_without_tables_and_a_word_of_the_kernel_nobody_is_blamed() -> None:
-    silent = Evidence(Parameters(frozenset(), frozenset(), known=False), unknown=None, loaded=None)
+    silent = WordEvidence(Parameters(frozenset(), frozenset(), known=False), unknown=None, loaded=None)
     for word in ("console=ttyS0", "rdinit=/bin/sh", "norandmaps"):
         assert reader(word, silent)[0] == "unknown"
 

@@ -15,7 +15,7 @@ from answers import data_of_answer
 from bundles import make_bundle
 from firstlight.advise.apply import with_remedy
 from firstlight.advise.contexts import common, merged, without
-from firstlight.advise.entry import Evidence, Remedy
+from firstlight.advise.entry import EntryEvidence, Remedy
 from firstlight.advise.evidence import see
 from firstlight.advise.findings import find
 from firstlight.advise.observed import Observed
@@ -77,45 +77,45 @@ IN_LOGS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("kind", IN_LOGS)
 def test_evidence_in_logs_is_seen_where_it_is_and_not_elsewhere(kind: str, imported: Observed) -> None:
     there, not_there = IN_LOGS[kind]
-    assert see(imported, Evidence(**there)) is not None
-    assert see(imported, Evidence(**not_there)) is None
+    assert see(imported, EntryEvidence(**there)) is not None
+    assert see(imported, EntryEvidence(**not_there)) is None
 
 
 def test_a_function_is_seen_by_its_share_its_time_its_calls_and_its_callers(exact: Observed) -> None:
     table = exact.boot.functions().filter(pl.col("kind") == "function").sort("total_ns", descending=True)
     name, calls, total = table.select("function", "count", "total_ns").row(0)
-    seen = see(exact, Evidence(functions=(name,), least=f"{total} ns", count=1))
+    seen = see(exact, EntryEvidence(functions=(name,), least=f"{total} ns", count=1))
     assert seen is not None
     assert name in seen.text
-    assert see(exact, Evidence(functions=(name,), least=f"{exact.whole_ns} ns")) is None
-    assert see(exact, Evidence(functions=(name,), share="100 %")) is None
-    assert see(exact, Evidence(functions=(name,), count=calls + 1)) is None
-    assert see(exact, Evidence(functions=(name,), under="no_such_function")) is None
-    assert see(exact, Evidence(functions=("no_such_function",))) is None
-    assert see(exact, Evidence(functions=(f"{name[:4]}*",), least=f"{total} ns")) is not None
-    assert see(exact, Evidence(functions=("no_such_*",))) is None
+    assert see(exact, EntryEvidence(functions=(name,), least=f"{exact.whole_ns} ns")) is None
+    assert see(exact, EntryEvidence(functions=(name,), share="100 %")) is None
+    assert see(exact, EntryEvidence(functions=(name,), count=calls + 1)) is None
+    assert see(exact, EntryEvidence(functions=(name,), under="no_such_function")) is None
+    assert see(exact, EntryEvidence(functions=("no_such_function",))) is None
+    assert see(exact, EntryEvidence(functions=(f"{name[:4]}*",), least=f"{total} ns")) is not None
+    assert see(exact, EntryEvidence(functions=("no_such_*",))) is None
 
 
 def test_a_process_is_seen_by_its_program_and_its_parent(processes: Observed) -> None:
     images = [each for each in processes.processes if each["image"] and each["parent"] is not None]
     image = images[-1]["image"]
-    assert see(processes, Evidence(process=f"^{image}$")) is not None
-    assert see(processes, Evidence(process=f"^{image}$", count=500)) is None
-    assert see(processes, Evidence(process=f"^{image}$", under="no such parent")) is None
-    assert see(processes, Evidence(process="^/no/such/program$")) is None
+    assert see(processes, EntryEvidence(process=f"^{image}$")) is not None
+    assert see(processes, EntryEvidence(process=f"^{image}$", count=500)) is None
+    assert see(processes, EntryEvidence(process=f"^{image}$", under="no such parent")) is None
+    assert see(processes, EntryEvidence(process="^/no/such/program$")) is None
 
 
 def test_a_system_call_is_seen_by_its_name_its_process_and_its_path(processes: Observed) -> None:
     name = processes.calls["name"][0]
-    assert see(processes, Evidence(call=f"^{name}$")) is not None
-    assert see(processes, Evidence(call="^no_such_call$")) is None
-    assert see(processes, Evidence(call=f"^{name}$", by="^/no/such/program$")) is None
-    assert see(processes, Evidence(call=f"^{name}$", path="^/no/such/path$")) is None
+    assert see(processes, EntryEvidence(call=f"^{name}$")) is not None
+    assert see(processes, EntryEvidence(call="^no_such_call$")) is None
+    assert see(processes, EntryEvidence(call=f"^{name}$", by="^/no/such/program$")) is None
+    assert see(processes, EntryEvidence(call=f"^{name}$", path="^/no/such/path$")) is None
 
 
 def test_only_what_delays_take_beyond_the_true_setting_counts(exact: Observed) -> None:
     name, total = longest(whole(exact))
-    item = Evidence(functions=(name,), beyond="lpj")
+    item = EntryEvidence(functions=(name,), beyond="lpj")
     for preset, true, part in (("4000", 1000, 0.75), ("4000", 4000, None), ("4000", None, None), ("", 1000, None)):
         boot = Observed(exact.boot)
         boot.facts, boot.true_lpj = {"kernel.lpj": preset}, true
@@ -139,7 +139,7 @@ def test_the_true_loops_per_jiffy_follow_from_the_clock_and_the_ticks(
 def test_what_functions_execute_themselves_counts_alone(exact: Observed) -> None:
     table = exact.boot.functions().filter((pl.col("kind") == "function") & (pl.col("self_ns") < pl.col("total_ns")))
     name, own = table.sort("self_ns", descending=True).select("function", "self_ns").row(0)
-    seen = see(exact, Evidence(functions=(name,), alone=True))
+    seen = see(exact, EntryEvidence(functions=(name,), alone=True))
     assert seen is not None
     assert price(exact, seen.held).ns == own
 
@@ -148,15 +148,15 @@ def test_the_part_of_some_devices_counts(exact: Observed) -> None:
     name, total = longest(whole(exact))
     boot = Observed(exact.boot)
     boot.devices = ("acpi/device:00", "acpi/PNP0A03:00", "acpi/PNP0C0F:00", "acpi/PNP0C0F:01", "pci/device:01")
-    seen = see(boot, Evidence(functions=(name,), part=("^acpi/device:", "^acpi/")))
+    seen = see(boot, EntryEvidence(functions=(name,), part=("^acpi/device:", "^acpi/")))
     assert seen is not None
     assert price(boot, seen.held).ns == round(total / 4)
     assert "1 of 4 devices" in seen.text
-    every = see(boot, Evidence(functions=(name,)))
+    every = see(boot, EntryEvidence(functions=(name,)))
     assert every is not None
     assert price(boot, every.held | seen.held).ns == total
     assert shared_ns(boot, every.held, seen.held) == round(total / 4)
-    assert see(boot, Evidence(functions=(name,), part=("^usb/", "^acpi/"))) is None
+    assert see(boot, EntryEvidence(functions=(name,), part=("^usb/", "^acpi/"))) is None
 
 
 @pytest.mark.parametrize(
@@ -174,14 +174,14 @@ def test_the_part_of_some_devices_counts(exact: Observed) -> None:
 def test_what_a_thread_executes_between_its_calls_counts(
     item: dict[str, Any], ns: int | None, processes: Observed
 ) -> None:
-    seen = see(processes, Evidence(**item))
+    seen = see(processes, EntryEvidence(**item))
     assert (None if seen is None else price(processes, seen.held).ns) == ns
 
 
 def test_evidence_that_a_record_cannot_have_is_not_seen(imported: Observed, exact: Observed) -> None:
-    assert see(imported, Evidence(functions=("start_kernel",))) is None
-    assert see(exact, Evidence(kconfig="CONFIG_PCI")) is None
-    assert see(imported, Evidence(process="init")) is None
+    assert see(imported, EntryEvidence(functions=("start_kernel",))) is None
+    assert see(exact, EntryEvidence(kconfig="CONFIG_PCI")) is None
+    assert see(imported, EntryEvidence(process="init")) is None
 
 
 MINE = """
@@ -277,7 +277,7 @@ def test_a_general_cause_is_ranked_and_judged_by_what_more_special_ones_leave(ex
 
 def test_more_evidence_counts_where_it_is_and_need_not_be(exact: Observed, tmp_path: Path) -> None:
     name, total = longest(whole(exact))
-    alone = see(exact, Evidence(functions=("start_kernel",)))
+    alone = see(exact, EntryEvidence(functions=("start_kernel",)))
     assert alone is not None
     for more, ns in (("no_such_function", 0), (name, total)):
         own = mine(tmp_path / more, "start_kernel")

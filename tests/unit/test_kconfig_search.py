@@ -11,7 +11,7 @@ import firstlight
 from firstlight.advise.tuning.kconfig.candidates import Use, smallest_space, space_of
 from firstlight.advise.tuning.kconfig.feature import Feature, kept_features, lost_feature, read_features
 from firstlight.advise.tuning.kconfig.kernels import KernelWish, find_kernel, fragment_of, shipped_fragments
-from firstlight.advise.tuning.kconfig.minimise import Groups, Minimised, Outcome, Stage, minimise
+from firstlight.advise.tuning.kconfig.minimise import AttemptOutcome, Groups, Minimised, Stage, minimise
 from firstlight.advise.tuning.remedy import Remedy
 from firstlight.advise.tuning.search import Measured
 from firstlight.bundle.boot import Boot
@@ -32,12 +32,12 @@ def find(
     def configures(without: Groups) -> str:
         return next((why for name, why in (refused or {}).items() if name in without), "")
 
-    def kernel(without: Groups) -> Outcome:
+    def kernel(without: Groups) -> AttemptOutcome:
         built.append(without)
         why = next((why for name, why in needed.items() if name in without), "")
         if why.startswith("build"):
-            return Outcome(Stage.BUILD, None, why)
-        return Outcome(Stage.BOOT, 1000 - len(without), why)
+            return AttemptOutcome(Stage.BUILD, None, why)
+        return AttemptOutcome(Stage.BOOT, 1000 - len(without), why)
 
     return minimise(NAMES, configures, kernel, budget), built
 
@@ -64,8 +64,8 @@ def test_what_the_configuration_refuses_costs_no_build() -> None:
 
 
 def test_two_groups_of_which_one_has_to_stay_cost_only_one_of_them() -> None:
-    def kernel(without: Groups) -> Outcome:
-        return Outcome(Stage.BOOT, 1, "no console" if {"g5", "g9"} <= without else "")
+    def kernel(without: Groups) -> AttemptOutcome:
+        return AttemptOutcome(Stage.BOOT, 1, "no console" if {"g5", "g9"} <= without else "")
 
     found = minimise(NAMES, lambda without: "", kernel, 100)
     assert found.without == frozenset(NAMES) - {"g9"}
@@ -82,7 +82,9 @@ def test_the_budget_of_builds_is_never_exceeded_and_the_best_kernel_so_far_is_ke
 
 
 def test_a_start_that_fails_is_named_and_no_kernel_is_kept() -> None:
-    found = minimise(["a", "b"], lambda without: "", lambda without: Outcome(Stage.BUILD, None, "no compiler"), 50)
+    found = minimise(
+        ["a", "b"], lambda without: "", lambda without: AttemptOutcome(Stage.BUILD, None, "no compiler"), 50
+    )
     assert found.without is None
     assert found.trouble == "no compiler"
     assert len(found.tried) == 3

@@ -23,7 +23,7 @@ from firstlight.study.outcome import Finding
 from firstlight.study.table import MissingValue
 from firstlight.study.verdicts import evaluate
 from firstlight_studies.tree_walk.counts import Counted, counted, counts_table, functions_table
-from firstlight_studies.tree_walk.figures import Evidence, figures_of
+from firstlight_studies.tree_walk.figures import TreeWalkEvidence, figures_of
 from firstlight_studies.tree_walk.measured import WalkTimings, runs_of, why_nothing
 from firstlight_studies.tree_walk.model import WalkModel, law_of, law_table
 from firstlight_studies.tree_walk.penalty import Penalty, alternation_table, penalties, penalty_table
@@ -276,11 +276,11 @@ def linear(slope: float) -> WalkModel:
     return WalkModel((), fitted, fitted)
 
 
-def findings_of(evidence: Evidence) -> tuple[Finding, ...]:
+def findings_of(evidence: TreeWalkEvidence) -> tuple[Finding, ...]:
     return evaluate(claims_of("firstlight_studies.tree_walk"), figures_of(evidence))
 
 
-def verdicts(evidence: Evidence) -> list[str]:
+def verdicts(evidence: TreeWalkEvidence) -> list[str]:
     return [finding.verdict for finding in findings_of(evidence)]
 
 
@@ -295,19 +295,19 @@ def audit(stat: bool = False, same: bool = False) -> Audit:
 
 
 def test_without_figures_nothing_is_concluded_and_every_reason_is_reported() -> None:
-    findings = findings_of(Evidence())
+    findings = findings_of(TreeWalkEvidence())
     assert {finding.verdict for finding in findings} == {"not testable here"}
     assert all(finding.now for finding in findings)
 
 
 def test_what_was_concluded_then_holds_on_figures_like_those_of_then() -> None:
     few = counts(chgrp=2, chmod=2, rm=2, du=3, find=3)
-    evidence = Evidence({CHGRP: penalty(0.22)}, few, linear(2_000), audit(), {CHGRP: penalty(0.09)})
+    evidence = TreeWalkEvidence({CHGRP: penalty(0.22)}, few, linear(2_000), audit(), {CHGRP: penalty(0.09)})
     assert verdicts(evidence) == ["holds"] * 9
     told = findings_of(evidence)
     assert told[0].now == "+22.0 % on tmpfs, 2.200 us per directory; the lab's kernel +9.0 %"
     assert "chgrp 2, chmod 2, rm 2, du 3, find 3" in told[5].now
-    weaker = Evidence({CHGRP: penalty(0.134)}, few, linear(2_000), audit())
+    weaker = TreeWalkEvidence({CHGRP: penalty(0.134)}, few, linear(2_000), audit())
     assert findings_of(weaker)[0].verdict == "holds in direction"
 
 
@@ -315,7 +315,7 @@ def test_it_no_longer_holds_on_figures_unlike_those_of_then() -> None:
     sizes = [57, 111, 421, 1641, 4971, 10101]
     squared = study(sizes, [size**2 for size in sizes], exact=True)
     all_the_same = counts(chgrp=2, chmod=2, rm=2, du=2, find=2)
-    evidence = Evidence(
+    evidence = TreeWalkEvidence(
         {CHGRP: penalty(0.01, faults=3, user=9_000)},
         all_the_same,
         WalkModel((), squared, squared),
@@ -328,7 +328,7 @@ def test_it_no_longer_holds_on_figures_unlike_those_of_then() -> None:
 
 def test_a_tree_too_small_for_whole_numbers_leaves_who_pays_open() -> None:
     small = {command: Counted({"newfstatat": 20}, 7) for command in TOOLS}
-    assert findings_of(Evidence(counts=small))[5].verdict == "not testable here"
+    assert findings_of(TreeWalkEvidence(counts=small))[5].verdict == "not testable here"
 
 
 def tar_of(path: Path, files: dict[str, bytes], links: dict[str, str]) -> Path:

@@ -9,7 +9,7 @@ import pytest
 
 from firstlight.advise.entry import Layer
 from firstlight.advise.health.check_id import CheckId
-from firstlight.advise.health.result import Outcome
+from firstlight.advise.health.result import HealthOutcome
 from firstlight.advise.read import catalogue
 from firstlight.advise.tuning.files import files_to_apply
 from firstlight.advise.tuning.from_catalogue import remedies_of
@@ -17,7 +17,7 @@ from firstlight.advise.tuning.goal import Goal
 from firstlight.advise.tuning.kconfig.minimise import Stage
 from firstlight.advise.tuning.kconfig.result import KernelSearch, TriedKernel
 from firstlight.advise.tuning.remedy import Remedy, combined, read_remedies
-from firstlight.advise.tuning.search import Step
+from firstlight.advise.tuning.search import SearchStep
 from firstlight.advise.tuning.shares import remedy_shares
 from firstlight.advise.tuning.tuning import CheckResult, PhaseChange, TriedChoice, Tuning, read_tuning, write_tuning
 from firstlight.cli.main import run
@@ -37,9 +37,11 @@ REMEDIES = [
 
 def tuning() -> Tuning:
     times = {(): 1_000_000_000, (FAST,): 400_000_000, (MASK,): 1_010_000_000, (FAST, MASK): 350_000_000}
-    trials = [TriedChoice(remedies=names, step=Step.ALONE, time_ns=time) for names, time in times.items()]
+    trials = [TriedChoice(remedies=names, step=SearchStep.ALONE, time_ns=time) for names, time in times.items()]
     trials.append(
-        TriedChoice(remedies=(BAD,), step=Step.ALONE, time_ns=990_000_000, why="unhealthy: HC-VULN mitigations=off")
+        TriedChoice(
+            remedies=(BAD,), step=SearchStep.ALONE, time_ns=990_000_000, why="unhealthy: HC-VULN mitigations=off"
+        )
     )
     return Tuning(
         recipe="0" * 64,
@@ -60,7 +62,7 @@ def tuning() -> Tuning:
         ),
         health=(
             CheckResult(
-                id=CheckId.ACTIVE, title="active units", outcome=Outcome.CHANGED, detail="", differences=("x",)
+                id=CheckId.ACTIVE, title="active units", outcome=HealthOutcome.CHANGED, detail="", differences=("x",)
             ),
         ),
     )

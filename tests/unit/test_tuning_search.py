@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from firstlight.advise.tuning.search import Choice, Found, Measured, Step, search
+from firstlight.advise.tuning.search import Choice, Found, Measured, SearchStep, search
 from firstlight.advise.tuning.shares import remedy_shares
 
 Space = Callable[[Choice], int | str]
@@ -98,7 +98,7 @@ def test_remedies_that_are_unhealthy_only_together_are_separated() -> None:
 def test_a_budget_is_never_exceeded_and_the_best_so_far_is_the_result(budget: int) -> None:
     found = find("a b c", additive({"a": 3000, "b": 2000, "c": 1000}), budget)
     assert len(found.trials) <= budget
-    assert found.trials[0].step is Step.BASELINE
+    assert found.trials[0].step is SearchStep.BASELINE
     # The most promising one is tried first.
     assert found.kept >= (set() if budget == 1 else {"a"})
     if not found.complete:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from firstlight.advise.entry import Entry, Evidence
+from firstlight.advise.entry import Entry, EntryEvidence
 from firstlight.advise.observed import Observed
 from firstlight.advise.read import Catalogue
 from firstlight.analysis.processes.processes import hint_for as process_hint
@@ -92,7 +92,7 @@ def _blocked_by(observed: Observed, entry: Entry, absent: Collection[str]) -> se
     return lacks
 
 
-def _has(observed: Observed, item: Evidence, absent: Collection[str]) -> bool:
+def _has(observed: Observed, item: EntryEvidence, absent: Collection[str]) -> bool:
     """Whether a boot has evidence of a kind at all."""
     if item.kind == "fact" and observed.boot.manifest.mode == RecordMode.IMPORTED:
         return any(re.search(item.fact or "", name) for name in observed.facts)

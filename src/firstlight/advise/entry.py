@@ -87,10 +87,10 @@ _MODIFIERS = {
 }
 
 
-class Evidence(FrozenModel):
+class EntryEvidence(FrozenModel):
     """One item that a boot shows or does not show.
 
-    >>> Evidence(functions=("alg_test",), least="2 ms").kind
+    >>> EntryEvidence(functions=("alg_test",), least="2 ms").kind
     'functions'
     """
 
@@ -237,10 +237,10 @@ class Entry(FrozenModel):
     title: str = Field(min_length=3, description="a few words")
     nature: Nature
     mechanism: str = Field(min_length=20, description="what happens, in two sentences")
-    all: tuple[Evidence, ...] = Field(default=(), description="each of these has to be seen")
-    any: tuple[Evidence, ...] = Field(default=(), description="one of these has to be seen")
-    more: tuple[Evidence, ...] = Field(default=(), description="what it holds too, where it is seen")
-    none: tuple[Evidence, ...] = Field(default=(), description="none of these may be seen: the guard")
+    all: tuple[EntryEvidence, ...] = Field(default=(), description="each of these has to be seen")
+    any: tuple[EntryEvidence, ...] = Field(default=(), description="one of these has to be seen")
+    more: tuple[EntryEvidence, ...] = Field(default=(), description="what it holds too, where it is seen")
+    none: tuple[EntryEvidence, ...] = Field(default=(), description="none of these may be seen: the guard")
     general: bool = Field(
         default=False,
         description="its functions also do the work of other causes: it is estimated from what those leave",

@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 
 from firstlight.advise.contexts import Stretch, merged, without
-from firstlight.advise.entry import Evidence, Only
+from firstlight.advise.entry import EntryEvidence, Only
 from firstlight.advise.evidence_of_log import silence, stated_line
 from firstlight.advise.evidence_text import names_text, shown, takes
-from firstlight.advise.observed import Observed, Row
+from firstlight.advise.observed import Observed, ObservedRow
 from firstlight.advise.price import NOTHING, Held, Portion, Turn, price
 from firstlight.quantities import counted, time_text
 
@@ -22,19 +22,19 @@ from firstlight.quantities import counted, time_text
 class Seen:
     """An item of evidence that a boot shows."""
 
-    item: Evidence
+    item: EntryEvidence
     text: str
     """The observation, in one sentence without a full stop."""
     held: Held = NOTHING
 
 
-def see(observed: Observed, item: Evidence, but: Sequence[Stretch] = ()) -> Seen | None:
+def see(observed: Observed, item: EntryEvidence, but: Sequence[Stretch] = ()) -> Seen | None:
     """What a boot shows of an item; nothing where it does not, or where the boot's records do not show it.
 
     :param but: contexts that do not count for `least` and `share`.
 
     >>> import firstlight
-    >>> seen = see(Observed(firstlight.open(bundle)), Evidence(functions=("start_kernel",), least="2 ms"))
+    >>> seen = see(Observed(firstlight.open(bundle)), EntryEvidence(functions=("start_kernel",), least="2 ms"))
     >>> seen.text.startswith("`start_kernel`")
     True
     """
@@ -55,7 +55,7 @@ def see(observed: Observed, item: Evidence, but: Sequence[Stretch] = ()) -> Seen
 Found = tuple[str, Held] | None
 
 
-def _functions(observed: Observed, item: Evidence) -> Found:
+def _functions(observed: Observed, item: EntryEvidence) -> Found:
     contexts = observed.contexts
     if contexts is None:
         return None
@@ -83,7 +83,7 @@ def _beyond(observed: Observed) -> tuple[float, str] | None:
     return 1 - true / now, f"; beyond what {true:,} loops per jiffy take instead of {now:,.0f}"
 
 
-def _part(observed: Observed, item: Evidence) -> tuple[float, str] | None:
+def _part(observed: Observed, item: EntryEvidence) -> tuple[float, str] | None:
     """The share of some devices among others."""
     some, every = (re.compile(pattern) for pattern in item.part or ("", ""))
     among = [name for name in observed.devices if every.search(name)]
@@ -93,7 +93,7 @@ def _part(observed: Observed, item: Evidence) -> tuple[float, str] | None:
     return number / len(among), f"; the part of {number:,} of {len(among):,} devices"
 
 
-def _initcall(observed: Observed, item: Evidence) -> Found:
+def _initcall(observed: Observed, item: EntryEvidence) -> Found:
     pattern = re.compile(item.initcall or "")
     frame = observed.initcalls
     wanted = {name for name in frame["function"].unique() if pattern.search(name or "")}
@@ -126,7 +126,7 @@ def _waits_within(observed: Observed, rows: Sequence[dict[str, Any]]) -> tuple[S
     return merged(found)
 
 
-def _process(observed: Observed, item: Evidence) -> Found:
+def _process(observed: Observed, item: EntryEvidence) -> Found:
     pattern = re.compile(item.process or "")
     parent = re.compile(item.under) if item.under else None
     by_number = {each["process"]: each for each in observed.processes}
@@ -167,7 +167,7 @@ def _is_child(parent: dict[str, Any] | None, pattern: re.Pattern[str]) -> bool:
     return parent is not None and any(pattern.search(parent[part] or "") for part in ("name", "image", "arguments"))
 
 
-def _call(observed: Observed, item: Evidence) -> Found:
+def _call(observed: Observed, item: EntryEvidence) -> Found:
     frame = observed.calls.filter(pl.col("name").str.contains(item.call or ""))
     if item.by:
         frame = frame.filter(pl.col("image").fill_null("").str.contains(item.by))
@@ -196,7 +196,7 @@ def _call(observed: Observed, item: Evidence) -> Found:
     return f"{counted(frame.height, 'call')} of {names_text(sorted(names))} by {names_text(sorted(images))}{took}", held
 
 
-def _turns(observed: Observed, item: Evidence, calls: pl.DataFrame) -> Found:
+def _turns(observed: Observed, item: EntryEvidence, calls: pl.DataFrame) -> Found:
     """What threads execute in calls with those that follow, or in the turns of a loop that have such calls."""
     every = observed.calls.filter(pl.col("thread").is_in(calls["thread"].unique().implode()))
     wanted = set(calls["call"].to_list())
@@ -241,7 +241,7 @@ def _of_loop(calls: pl.DataFrame, wanted: set[int], loop: str) -> dict[int, list
     return found
 
 
-def _unit(observed: Observed, item: Evidence) -> Found:
+def _unit(observed: Observed, item: EntryEvidence) -> Found:
     if item.single:
         names = {row["unit"] for row in observed.units.iter_rows(named=True) if re.search(item.unit or "", row["unit"])}
         alone = [_units(observed, item, f"^{re.escape(name)}$") for name in sorted(names)]
@@ -249,7 +249,7 @@ def _unit(observed: Observed, item: Evidence) -> Found:
     return _units(observed, item, item.unit or "")
 
 
-def _units(observed: Observed, item: Evidence, names_like: str) -> Found:
+def _units(observed: Observed, item: EntryEvidence, names_like: str) -> Found:
     pattern = re.compile(names_like)
     rows = [row for row in observed.units.iter_rows(named=True) if pattern.search(row["unit"])]
     names = {row["unit"] for row in rows}
@@ -277,7 +277,7 @@ def _units(observed: Observed, item: Evidence, names_like: str) -> Found:
     return f"unit {names_text(sorted(names))}{failed}: {takes(observed, ns)}", held
 
 
-def _stage(observed: Observed, item: Evidence) -> Found:
+def _stage(observed: Observed, item: EntryEvidence) -> Found:
     pattern = re.compile(item.stage or "")
     parts = _parts(observed, lambda part: part.kind == "stage" and pattern.search(part.name) is not None)
     if not parts:
@@ -287,7 +287,7 @@ def _stage(observed: Observed, item: Evidence) -> Found:
     return f"systemd's stage {names_text(names)}: {takes(observed, price(observed, held).ns)}", held
 
 
-def _devices(observed: Observed, item: Evidence) -> Found:
+def _devices(observed: Observed, item: EntryEvidence) -> Found:
     pattern = re.compile(item.devices or "")
     found = [name for name in observed.devices if pattern.search(name)]
     if len(found) < (item.count or 1):
@@ -295,7 +295,7 @@ def _devices(observed: Observed, item: Evidence) -> Found:
     return f"{counted(len(found), 'device')} such as `{shown(found[0])}`", NOTHING
 
 
-def _fact(observed: Observed, item: Evidence) -> Found:
+def _fact(observed: Observed, item: EntryEvidence) -> Found:
     pattern, value = re.compile(item.fact or ""), re.compile(item.value or "")
     for name, text in observed.facts.items():
         if pattern.search(name) and value.search(text) and _within(text, item):
@@ -303,7 +303,7 @@ def _fact(observed: Observed, item: Evidence) -> Found:
     return None
 
 
-def _kconfig(observed: Observed, item: Evidence) -> Found:
+def _kconfig(observed: Observed, item: EntryEvidence) -> Found:
     name = str(item.kconfig)
     if not observed.kconfig:
         return None
@@ -313,7 +313,7 @@ def _kconfig(observed: Observed, item: Evidence) -> Found:
     return f"the kernel has `{name}={shown(now)}`", NOTHING
 
 
-def _word(observed: Observed, item: Evidence) -> Found:
+def _word(observed: Observed, item: EntryEvidence) -> Found:
     pattern = re.compile(item.word or "")
     for word in observed.words:
         match = pattern.fullmatch(word)
@@ -326,13 +326,13 @@ def _word(observed: Observed, item: Evidence) -> Found:
     return None
 
 
-def _package(observed: Observed, item: Evidence) -> Found:
+def _package(observed: Observed, item: EntryEvidence) -> Found:
     pattern = re.compile(item.package or "")
     found = next((name for name in observed.packages if pattern.search(name)), None)
     return None if found is None else (f"`{shown(found)}` is there", NOTHING)
 
 
-def _within(text: str, item: Evidence) -> bool:
+def _within(text: str, item: EntryEvidence) -> bool:
     if item.above is None and item.below is None:
         return True
     figure = _figure(text)
@@ -357,11 +357,11 @@ def _figure(text: str) -> float | None:
     return number * _SCALES[match[2].lower()]
 
 
-def _parts(observed: Observed, wanted: Callable[[Row], bool]) -> tuple[Stretch, ...]:
+def _parts(observed: Observed, wanted: Callable[[ObservedRow], bool]) -> tuple[Stretch, ...]:
     return merged((part.start_ns, part.end_ns) for part in observed.rows if wanted(part))
 
 
-_LOOKS: dict[str, Callable[[Observed, Evidence], Found]] = {
+_LOOKS: dict[str, Callable[[Observed, EntryEvidence], Found]] = {
     "functions": _functions,
     "initcall": _initcall,
     "process": _process,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from firstlight.advise.contexts import Stretch, merged
-from firstlight.advise.entry import Evidence
+from firstlight.advise.entry import EntryEvidence
 from firstlight.advise.evidence_text import shown, takes
 from firstlight.advise.observed import LogLine, Observed
 from firstlight.advise.price import Held, price
@@ -16,7 +16,7 @@ _TIME = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)\s*(us|ms|s|seconds)")
 _UNITS = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "seconds": 1_000_000_000}
 
 
-def silence(observed: Observed, item: Evidence) -> Found:
+def silence(observed: Observed, item: EntryEvidence) -> Found:
     """The time after a line of the log, until the next line or until a line that ends it."""
     before = re.compile(item.gap or "")
     until = re.compile(item.until) if item.until else None
@@ -48,7 +48,7 @@ def _first(observed: Observed, pattern: re.Pattern[str], after: int) -> LogLine 
     return next(lines, None)
 
 
-def stated_line(observed: Observed, item: Evidence) -> Found:
+def stated_line(observed: Observed, item: EntryEvidence) -> Found:
     """A line of the log, and the time before it that it states itself."""
     pattern = re.compile(item.log or "")
     lines = [line for line in observed.log if pattern.search(line.text)]

@@ -33,7 +33,7 @@ class LogLine(NamedTuple):
     text: str
 
 
-class Row(NamedTuple):
+class ObservedRow(NamedTuple):
     """A part of the critical path."""
 
     kind: str
@@ -76,7 +76,7 @@ class Observed:
             return None
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[ObservedRow, ...]:
         """The parts of the path in order of time."""
         if self.path is None:
             return ()
@@ -84,7 +84,9 @@ class Observed:
         found = []
         for kind, name, start, end, process, service, span, track in self.path.rows.select(columns).iter_rows():
             number = re.fullmatch(r"task (\d+)", track or "")
-            found.append(Row(kind, name, start, end, process, service, span, int(number[1]) if number else None))
+            found.append(
+                ObservedRow(kind, name, start, end, process, service, span, int(number[1]) if number else None)
+            )
         return tuple(found)
 
     @property

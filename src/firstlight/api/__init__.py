@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from firstlight.ingest.importing import Imported
     from firstlight.lab.capture.self_test import StampError
     from firstlight.lab.run.ask import Answers
-    from firstlight.lab.run.verify import Verdict as Verification
+    from firstlight.lab.run.verify import Verification as Verification
     from firstlight.recipe.mode import RecordMode
     from firstlight.recipe.options import RecordOptions
 
@@ -231,7 +231,6 @@ _ORIGINAL = {
     "FunctionUnit": "Unit",
     "MatrixExtent": "Extent",
     "NoiseBand": "Band",
-    "Verification": "Verdict",
 }
 
 

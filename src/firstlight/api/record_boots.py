@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from firstlight.comparison.statistical.testbed_noise import Calibration
     from firstlight.lab.host.progress import Progress
     from firstlight.lab.run.ask import Answers
-    from firstlight.lab.run.verify import Verdict
+    from firstlight.lab.run.verify import Verification
 
 
 def record(
@@ -133,7 +133,7 @@ def verify(
     given: Mapping[str, Any] | None = None,
     trust: bool = False,
     progress: bool = False,
-) -> Verdict:
+) -> Verification:
     """Boot the recipe of a bundle again, and compare every table.
 
     :param boot: an exact recording, or its path.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from firstlight.api.boot import Boot
     from firstlight.audit.boot import Audit
     from firstlight.audit.matrix.cells import Extent
-    from firstlight.audit.matrix.measure import Row
+    from firstlight.audit.matrix.measure import MatrixRow
     from firstlight.lab.doctor import Check
     from firstlight.lab.host.progress import Progress
     from firstlight.lab.images import Image
@@ -143,7 +143,7 @@ def audit_matrix(
     qemus: Sequence[PathLike] = (),
     fresh: bool = False,
     progress: bool = False,
-) -> list[Row]:
+) -> list[MatrixRow]:
     """Record and audit combinations of kernels, processors, mitigations and QEMUs.
 
     A combination that was measured with the same digests comes from the cache.

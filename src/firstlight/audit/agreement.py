@@ -35,7 +35,7 @@ TOTAL_TOLERANCE = 0.001
 
 
 @dataclass(frozen=True)
-class Share:
+class AgreedShare:
     """How much of something agrees."""
 
     measure: Measure
@@ -54,7 +54,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Difference:
+class AuditDifference:
     """One thing on which the observers do not agree."""
 
     measure: Measure
@@ -73,8 +73,8 @@ class Difference:
 class Agreement:
     """What two observers agree on, and every exception, the largest of each measure first."""
 
-    shares: dict[Measure, Share]
-    exceptions: tuple[Difference, ...]
+    shares: dict[Measure, AgreedShare]
+    exceptions: tuple[AuditDifference, ...]
 
     @property
     def reached(self) -> bool:
@@ -105,7 +105,7 @@ def agreement(recorded: Tables, observed: Tables) -> Agreement:
         _edges(recorded, observed),
         _initcalls(recorded, observed),
     )
-    exceptions: list[Difference] = []
+    exceptions: list[AuditDifference] = []
     for _, found in parts:
         exceptions += sorted(found, key=lambda each: (-abs(each.difference), each.what))
     return Agreement({share.measure: share for share, _ in parts}, tuple(exceptions))
@@ -121,13 +121,13 @@ def _pairs(recorded: Tables, observed: Tables) -> Iterable[tuple[str, AuditFigur
 
 def _compared(
     measure: Measure, rows: Sequence[tuple[str, int, int]], tolerance: float = 0.0
-) -> tuple[Share, list[Difference]]:
+) -> tuple[AgreedShare, list[AuditDifference]]:
     """How many rows agree, and those that do not: they differ by more than a share of the larger figure."""
-    found = [Difference(measure, *row) for row in rows if abs(row[1] - row[2]) > tolerance * max(row[1:])]
-    return Share(measure, len(rows) - len(found), len(rows)), found
+    found = [AuditDifference(measure, *row) for row in rows if abs(row[1] - row[2]) > tolerance * max(row[1:])]
+    return AgreedShare(measure, len(rows) - len(found), len(rows)), found
 
 
-def _counts(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]]:
+def _counts(recorded: Tables, observed: Tables) -> tuple[AgreedShare, list[AuditDifference]]:
     pairs = _pairs(recorded, observed)
     return _compared(
         Measure.COUNTS,
@@ -135,28 +135,28 @@ def _counts(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]
     )
 
 
-def _selves(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]]:
+def _selves(recorded: Tables, observed: Tables) -> tuple[AgreedShare, list[AuditDifference]]:
     rows = [(name, one.self_instructions, other.self_instructions) for name, one, other in _pairs(recorded, observed)]
     _, found = _compared(Measure.SELF, rows)
     # What one function lacks another has, so half of the differences is what stands at the wrong one.
     wrong = -(-sum(abs(each.difference) for each in found) // 2)
     executed = max(sum(each.self_instructions for each in observed.functions.values()), 1)
-    return Share(Measure.SELF, max(executed - wrong, 0), executed), found
+    return AgreedShare(Measure.SELF, max(executed - wrong, 0), executed), found
 
 
-def _totals(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]]:
+def _totals(recorded: Tables, observed: Tables) -> tuple[AgreedShare, list[AuditDifference]]:
     rows = [(name, one.total_instructions, other.total_instructions) for name, one, other in _pairs(recorded, observed)]
     return _compared(Measure.TOTALS, [row for row in rows if max(row[1:]) > LARGE_INSTRUCTIONS], TOTAL_TOLERANCE)
 
 
-def _edges(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]]:
+def _edges(recorded: Tables, observed: Tables) -> tuple[AgreedShare, list[AuditDifference]]:
     edges = recorded.edges.keys() | observed.edges.keys()
     rows = [(" > ".join(edge), recorded.edges.get(edge, 0), observed.edges.get(edge, 0)) for edge in edges]
     calls = max(sum(recorded.edges.values()), sum(observed.edges.values()))
-    return Share(Measure.EDGES, sum(min(row[1:]) for row in rows), calls), _compared(Measure.EDGES, rows)[1]
+    return AgreedShare(Measure.EDGES, sum(min(row[1:]) for row in rows), calls), _compared(Measure.EDGES, rows)[1]
 
 
-def _initcalls(recorded: Tables, observed: Tables) -> tuple[Share, list[Difference]]:
+def _initcalls(recorded: Tables, observed: Tables) -> tuple[AgreedShare, list[AuditDifference]]:
     every = sorted(recorded.initcalls | observed.initcalls)
     return _compared(
         Measure.INITCALLS, [(name, int(name in recorded.initcalls), int(name in observed.initcalls)) for name in every]

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from firstlight._core import elf_labels
 from firstlight.assets import asset_path
-from firstlight.audit.agreement import Agreement, Difference, agreement
+from firstlight.audit.agreement import Agreement, AuditDifference, agreement
 from firstlight.audit.causes import with_causes
 from firstlight.audit.layout import layout
 from firstlight.audit.observed import Observation, read_observation
 from firstlight.audit.recorded import recorded_tables
-from firstlight.audit.tables import Evidence, Tables
+from firstlight.audit.tables import AuditEvidence, Tables
 from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError, LabError
@@ -27,7 +27,7 @@ from firstlight.lab.qemu.command_line import RunFiles, write_storage_config
 from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import Inputs, resolve
-from firstlight.lab.run.runner import Outcome, Watch, run
+from firstlight.lab.run.runner import RunOutcome, Watch, run
 from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.recipe import Recipe
 from firstlight.schema.records import FailureReason
@@ -48,7 +48,7 @@ class Audit:
     agreement: Agreement
     observation: Observation
     recorded: Tables
-    causes: tuple[tuple[Difference, str | None], ...]
+    causes: tuple[tuple[AuditDifference, str | None], ...]
     """Every exception with its cause, where that is known."""
     qemu: str
     processor: str
@@ -135,7 +135,7 @@ def inputs_of(manifest: Manifest, output: Path, where: str, progress: Progress, 
     return inputs
 
 
-def _with_recorders(evidence: Evidence, manifest: Manifest, inputs: Inputs) -> Evidence:
+def _with_recorders(evidence: AuditEvidence, manifest: Manifest, inputs: Inputs) -> AuditEvidence:
     """The second observer's evidence, with where functions lie and what the recorder knows that it lost."""
     assert inputs.symbols is not None  # a recording with a profile has symbols
     symbols = inputs.symbols.read_text(encoding="utf-8", errors="replace")
@@ -174,7 +174,7 @@ def _check(manifest: Manifest, where: str) -> None:
         )
 
 
-def boot_with_oracle(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> Outcome:
+def boot_with_oracle(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress) -> RunOutcome:
     """Run a recipe once with the oracle, and leave its evidence in *files*.
 
     :param bundle: the recording, whose report names what modules had loaded.
@@ -235,7 +235,7 @@ def _labels(module: Path | None) -> set[str]:
         return set()
 
 
-def _check_same(outcome: Outcome, bundle: Path) -> None:
+def _check_same(outcome: RunOutcome, bundle: Path) -> None:
     if outcome.reason not in (None, FailureReason.PANIC):
         raise LabError(
             f"the boot with the second observer failed ({outcome.reason}): {outcome.detail}", where=str(bundle)

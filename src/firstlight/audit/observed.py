@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from firstlight.audit.tables import AuditFigures, Evidence, Tables, key
+from firstlight.audit.tables import AuditEvidence, AuditFigures, Tables, key
 from firstlight.errors import LabError
 from firstlight.schema.spans import CallRow
 
@@ -18,7 +18,7 @@ class Observation:
     """What the oracle found."""
 
     tables: Tables
-    evidence: Evidence
+    evidence: AuditEvidence
     aliases: dict[str, str]
     """Further names of functions, and the name that stands for them."""
     names_initcalls: bool = True
@@ -71,7 +71,7 @@ def observation(data: dict[str, Any]) -> Observation:
             user_instructions=data.get("user", 0),
             before_kernel=data.get("before_kernel", 0),
         ),
-        evidence=Evidence(
+        evidence=AuditEvidence(
             again={name: count for name, count in again.items() if count},
             elsewhere={(on, of): count for on, of, count in data["elsewhere"]},
             on_behalf={name: count for name, count in on_behalf.items() if count},

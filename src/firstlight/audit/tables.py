@@ -36,7 +36,7 @@ class Tables:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class AuditEvidence:
     """Further evidence, from which causes of disagreement are found."""
 
     again: dict[str, int] = field(default_factory=dict)

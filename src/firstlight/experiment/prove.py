@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from firstlight.analysis.replay.predict import Prediction, Taken
-from firstlight.analysis.replay.select import Part
+from firstlight.analysis.replay.select import WorkPart
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.cache import digest_of, entry
@@ -91,9 +91,9 @@ def _difference(boot: Boot, taken: Sequence[Taken]) -> tuple[list[str], list[str
                 hint="`--prove` boots without units, initcalls and generators; leave it out, or change the program and "
                 "use `firstlight try --overlay DIR`",
             )  # fmt: skip
-        if each.part is Part.UNIT:
+        if each.part is WorkPart.UNIT:
             masks.append(each.name)
-        elif each.part is Part.INITCALL:
+        elif each.part is WorkPart.INITCALL:
             initcalls.append(each.name)
         elif generator := _generator(boot, each.name):
             links.append(generator)

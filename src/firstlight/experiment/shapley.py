@@ -20,7 +20,7 @@ MOST_FACTORS = 12
 
 
 @dataclass(frozen=True)
-class Share:
+class ShapleyShare:
     """One factor's part of the change from all at their first level to all at their last."""
 
     factor: str
@@ -41,7 +41,7 @@ class Shares:
 
     total: Fraction
     """All on less all off."""
-    shares: list[Share]
+    shares: list[ShapleyShare]
 
 
 def shapley(results: Results) -> Shares | str:
@@ -101,7 +101,7 @@ def shares_of(factors: Sequence[tuple[str, str]], times: Sequence[Fraction]) -> 
     return Shares(
         total,
         [
-            Share(
+            ShapleyShare(
                 name,
                 level,
                 part,

@@ -10,7 +10,7 @@ from typing import Any
 from firstlight.errors import UsageError
 from firstlight.exporters.openmetrics_text import Labels, family, sample
 from firstlight.fleet.analyses.joined import TOTAL
-from firstlight.fleet.analyses.regressed import Verdict
+from firstlight.fleet.analyses.regressed import RegressionVerdict
 from firstlight.fleet.layout import Fleet
 from firstlight.fleet.questions import Answer, Asked, Question, answer
 from firstlight.quantities import exact_seconds
@@ -80,7 +80,7 @@ def _lines(answers: Sequence[Answer], changes: Answer | None) -> Iterator[str]:
         text = f"Change of a part's median from kernel {changes.old} to {changes.new}, as a share; changed parts only."
         yield from family("fleet_part_change_ratio", "gauge", "ratio", text)
         for row in changes.rows.to_dicts():
-            if Verdict(row["verdict"]).is_change:
+            if RegressionVerdict(row["verdict"]).is_change:
                 kernels = (("old", changes.old or ""), ("new", changes.new or ""))
                 labels = (*_labels(row, changes.by), ("kind", row["kind"]), ("part", row["name"]), *kernels)
                 yield sample("fleet_part_change_ratio", labels, repr(row["change"]))

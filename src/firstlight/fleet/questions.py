@@ -68,7 +68,8 @@ class Answer:
     @property
     def became_slower(self) -> bool:
         """Whether `regressed` found a part that certainly became slower."""
-        return self.question is Question.REGRESSED and regressed.Verdict.SLOWER in self.rows["verdict"].to_list()
+        slower = regressed.RegressionVerdict.SLOWER
+        return self.question is Question.REGRESSED and slower in self.rows["verdict"].to_list()
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def _version(text: str) -> list[tuple[int, str]]:
 
 
 def _is_unsure(rows: pl.DataFrame) -> bool:
-    if "verdict" in rows.columns and (rows["verdict"] == regressed.Verdict.UNSURE).any():
+    if "verdict" in rows.columns and (rows["verdict"] == regressed.RegressionVerdict.UNSURE).any():
         return True
     return "unsure_ns" in rows.columns and bool((rows["unsure_ns"] > 0).any())
 

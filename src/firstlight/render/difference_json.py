@@ -12,7 +12,7 @@ from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.exact.functions import function_key, one_sided
 from firstlight.comparison.exact.headline import headline
 from firstlight.comparison.exact.level import Level
-from firstlight.comparison.exact.parts import Part, Parts, ordered_parts
+from firstlight.comparison.exact.parts import ChangePart, Parts, ordered_parts
 from firstlight.comparison.exact.parts import added as sum_of_parts
 from firstlight.comparison.exact.path import Hidden
 from firstlight.comparison.exact.rows import Key, Row, RowDelta
@@ -68,7 +68,7 @@ def ledger_data(difference: ExactDifference) -> dict[str, Any] | None:
         return None
     return {
         "total": asdict(ledger.total),
-        "instructions": {part: getattr(ledger.instructions, f"{part}_ns") for part in Part},
+        "instructions": {part: getattr(ledger.instructions, f"{part}_ns") for part in ChangePart},
         "band": difference.tolerance.source,
         "levels": {
             name: [{**key._asdict(), **asdict(parts)} for key, parts in ordered_parts(level)]

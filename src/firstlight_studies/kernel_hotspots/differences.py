@@ -18,7 +18,7 @@ PASSING = frozenset({"high resolution"})
 
 
 @dataclass(frozen=True)
-class Difference:
+class FactDifference:
     """One fact that is not as it was."""
 
     fact: str
@@ -27,7 +27,7 @@ class Difference:
     """With both values."""
 
 
-def differences(health: HotspotHealth, before: HotspotHealth) -> tuple[Difference, ...]:
+def differences(health: HotspotHealth, before: HotspotHealth) -> tuple[FactDifference, ...]:
     """What differs; nothing when all is as it was.
 
     Loops per jiffy may differ by a hundredth, as two measurements do; a sleep and the delays by a twentieth: other work
@@ -49,23 +49,23 @@ def broken(health: HotspotHealth, before: HotspotHealth, meant: frozenset[str] =
     return [each.said for each in differences(health, before) if each.fact not in meant]
 
 
-def _values(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
+def _values(health: HotspotHealth, before: HotspotHealth) -> Iterator[FactDifference]:
     if health.lpj != before.lpj and (not health.lpj or not before.lpj or abs(health.lpj / before.lpj - 1) > _NEARLY):
-        yield Difference("lpj", f"loops per jiffy {_shown(health.lpj)}, not {_shown(before.lpj)}")
+        yield FactDifference("lpj", f"loops per jiffy {_shown(health.lpj)}, not {_shown(before.lpj)}")
     pairs: tuple[tuple[str, str | int | None, str | int | None], ...] = (
         ("clock source", health.clock_source, before.clock_source),
         ("hash entries", health.hash_entries, before.hash_entries),
     )
     for what, now, then in pairs:
         if now != then:
-            yield Difference(what, f"{what} {_shown(now)}, not {_shown(then)}")
+            yield FactDifference(what, f"{what} {_shown(now)}, not {_shown(then)}")
     # What the kernel takes for itself varies by pages: not what a remedy is asked about.
     total, usual = health.memory, before.memory
     if total is not None and usual is not None and abs(total - usual) * 200 > usual:
-        yield Difference("memory", f"memory {_mib(total)}, not {_mib(usual)}")
+        yield FactDifference("memory", f"memory {_mib(total)}, not {_mib(usual)}")
 
 
-def _devices(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
+def _devices(health: HotspotHealth, before: HotspotHealth) -> Iterator[FactDifference]:
     def of_memory(names: frozenset[str]) -> frozenset[str]:
         return frozenset(name for name in names if name.startswith(_MEMORY))
 
@@ -74,33 +74,33 @@ def _devices(health: HotspotHealth, before: HotspotHealth) -> Iterator[Differenc
     yield from _sets("device", "devices", health.devices - now, before.devices - then)
 
 
-def _sets(what: str, fact: str, now: frozenset[str], then: frozenset[str]) -> Iterator[Difference]:
+def _sets(what: str, fact: str, now: frozenset[str], then: frozenset[str]) -> Iterator[FactDifference]:
     for verb, names in (("lost", then - now), ("more", now - then)):
         if names:
             shown = sorted(names)[0].removeprefix("device.")
             few = f" (`{shown[:80]}`{', ...' if len(names) > 1 else ''})"
-            yield Difference(fact, f"{len(names)} {what}{'s' if len(names) > 1 else ''} {verb}{few}")
+            yield FactDifference(fact, f"{len(names)} {what}{'s' if len(names) > 1 else ''} {verb}{few}")
 
 
-def _times(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
+def _times(health: HotspotHealth, before: HotspotHealth) -> Iterator[FactDifference]:
     slept, usual = health.probed.slept_ns, before.probed.slept_ns
     if slept is not None and usual is not None and abs(slept - usual) * 20 > usual:
-        yield Difference("sleep", f"a sleep of 100 ms takes {time_text(slept)}, not {time_text(usual)}")
+        yield FactDifference("sleep", f"a sleep of 100 ms takes {time_text(slept)}, not {time_text(usual)}")
     if health.delay and before.delay and health.delay[0] == before.delay[0]:
         took, took_before = health.delay[1], before.delay[1]
         if abs(took - took_before) * 20 > took_before:
-            yield Difference("delays", f"the kernel's short delays take {took / took_before:.3g} times as long")
+            yield FactDifference("delays", f"the kernel's short delays take {took / took_before:.3g} times as long")
 
 
-def _userspace(health: HotspotHealth, before: HotspotHealth) -> Iterator[Difference]:
+def _userspace(health: HotspotHealth, before: HotspotHealth) -> Iterator[FactDifference]:
     now, then = health.probed, before.probed
     if not now.reads:
-        yield Difference("programs", "userspace does not find its own programs")
+        yield FactDifference("programs", "userspace does not find its own programs")
     elif now.reads != then.reads:
         found = f"userspace finds {_counts(now.reads)} of settings, processes and buses, not {_counts(then.reads)}"
-        yield Difference("programs", found)
+        yield FactDifference("programs", found)
     if now.names_in_format is not None and now.names_in_format != then.names_in_format:
-        yield Difference("names", "names are left in an event's format, where values belong")
+        yield FactDifference("names", "names are left in an event's format, where values belong")
     pairs: tuple[tuple[str, str | int | None, str | int | None], ...] = (
         ("block devices", now.block_devices, then.block_devices),
         ("terminals", now.terminals, then.terminals),
@@ -108,10 +108,10 @@ def _userspace(health: HotspotHealth, before: HotspotHealth) -> Iterator[Differe
     )
     for what, value, usual in pairs:
         if value is not None and usual is not None and value != usual:
-            yield Difference(what, f"{what} {_shown(value)}, not {_shown(usual)}")
+            yield FactDifference(what, f"{what} {_shown(value)}, not {_shown(usual)}")
     if None not in (now.high_resolution, then.high_resolution) and now.high_resolution != then.high_resolution:
         state = "end between ticks" if now.high_resolution else "end only with a tick (no high resolution)"
-        yield Difference("high resolution", f"timers {state}")
+        yield FactDifference("high resolution", f"timers {state}")
 
 
 def _counts(numbers: Sequence[int]) -> str:

@@ -24,7 +24,7 @@ _SD_CARD = 10 * 2**20
 
 
 @dataclass(frozen=True)
-class Evidence:
+class HotspotEvidence:
     """All that the figures are computed from."""
 
     arms: Arms
@@ -64,7 +64,7 @@ class Evidence:
                 yield remedy, self.arm(kernel, remedy.name), self.arm(kernel, remedy.against)
 
 
-def figures_of(evidence: Evidence) -> dict[str, Figure]:
+def figures_of(evidence: HotspotEvidence) -> dict[str, Figure]:
     """Every figure by its name in `claims.toml`."""
     return {
         "band": evidence.band,
@@ -79,7 +79,7 @@ def figures_of(evidence: Evidence) -> dict[str, Figure]:
     }
 
 
-def _spots(evidence: Evidence) -> dict[str, Figure]:
+def _spots(evidence: HotspotEvidence) -> dict[str, Figure]:
     """Time, share and rank of each hot spot, without self tests and tracing."""
     ranked = [spot.key for spot in evidence.spots if spot.key not in _LEFT_OUT]
     figures: dict[str, Figure] = {"rank-of": len(ranked)}
@@ -101,11 +101,11 @@ def _spots(evidence: Evidence) -> dict[str, Figure]:
     return figures
 
 
-def _name(evidence: Evidence, kernel: KernelName) -> str:
+def _name(evidence: HotspotEvidence, kernel: KernelName) -> str:
     return "the kernel asked for" if "stock" in evidence.absent else _NAMES[kernel]
 
 
-def _here(evidence: Evidence, key: str, figures: Mapping[str, Figure]) -> Figure:
+def _here(evidence: HotspotEvidence, key: str, figures: Mapping[str, Figure]) -> Figure:
     """Time, share and rank of a hot spot with each kernel that was booted."""
     texts = []
     for kernel in KERNELS:
@@ -117,7 +117,7 @@ def _here(evidence: Evidence, key: str, figures: Mapping[str, Figure]) -> Figure
     return "; ".join(texts) or figures[f"{key}-share"]
 
 
-def _savings(evidence: Evidence) -> dict[str, Figure]:
+def _savings(evidence: HotspotEvidence) -> dict[str, Figure]:
     """What each remedy saves, and what a serial line would add to it."""
     kinds = ("saved", "saved-share", "mount-saved", "line")
     figures: dict[str, Figure] = {
@@ -148,7 +148,7 @@ def _total(arm: HotspotTimings | MissingValue, function: str) -> Figure:
     return derived(lambda each: each.parts.functions[function].total_ns if function in each.parts.functions else 0, arm)
 
 
-def _calibration(evidence: Evidence) -> dict[str, Figure]:
+def _calibration(evidence: HotspotEvidence) -> dict[str, Figure]:
     plain = evidence.either(PLAIN)
     cmos = _total(plain, "mach_get_cmos_time")
     return {
@@ -170,7 +170,7 @@ def _calibration(evidence: Evidence) -> dict[str, Figure]:
     }
 
 
-def _memory(evidence: Evidence) -> dict[str, Figure]:
+def _memory(evidence: HotspotEvidence) -> dict[str, Figure]:
     much = evidence.either("much-memory")
     full, hidden = (derived(lambda each: each.parts.spots_ns["memory"], arm)
                     for arm in (much, evidence.either("memory-limited")))  # fmt: skip
@@ -187,7 +187,7 @@ def _memory(evidence: Evidence) -> dict[str, Figure]:
     }
 
 
-def _roots(evidence: Evidence) -> dict[str, Figure]:
+def _roots(evidence: HotspotEvidence) -> dict[str, Figure]:
     full, hidden = (derived(lambda each: each.root_mount_ns, evidence.arm("lab", name))
                     for name in ("ext2-root", "ext2-root-limited"))  # fmt: skip
     layered = evidence.arm("lab", "layered-root")
@@ -217,7 +217,7 @@ def _roots(evidence: Evidence) -> dict[str, Figure]:
     }
 
 
-def _failures(evidence: Evidence) -> dict[str, Figure]:
+def _failures(evidence: HotspotEvidence) -> dict[str, Figure]:
     """How many remedies changed a fact that they are not meant to: a count, of the facts that were examined."""
     assessed, silent, loud, wrong, harmed, warned = set(), set(), set(), 0, 0, 0
     for remedy, arm, beside in evidence.pairs():
@@ -244,7 +244,7 @@ def _failures(evidence: Evidence) -> dict[str, Figure]:
     }
 
 
-def _ways(evidence: Evidence) -> dict[str, Figure]:
+def _ways(evidence: HotspotEvidence) -> dict[str, Figure]:
     figures: dict[str, Figure] = {}
     for way in ("graph-all", "no-profile"):
         cost = evidence.way_costs.get(way, _NOT_QUICK)
@@ -252,7 +252,7 @@ def _ways(evidence: Evidence) -> dict[str, Figure]:
     return figures
 
 
-def _windows(evidence: Evidence) -> Figure:
+def _windows(evidence: HotspotEvidence) -> Figure:
     arms = {kernel: evidence.arm(kernel, PLAIN) for kernel in KERNELS}
     texts = [
         f"{_name(evidence, kernel)} {value_text(arm.window.length_ns, 'time')}"
@@ -262,7 +262,7 @@ def _windows(evidence: Evidence) -> Figure:
     return ", ".join(texts) or _NOT_BOOTED
 
 
-def _stages(evidence: Evidence) -> dict[str, Figure]:
+def _stages(evidence: HotspotEvidence) -> dict[str, Figure]:
     """The boot as a whole: what is before the kernel, the kernel, and user mode."""
     plain = evidence.either(PLAIN)
     return {

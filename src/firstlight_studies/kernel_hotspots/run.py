@@ -9,7 +9,7 @@ from firstlight.study import Boot, Lab, MissingValue, Outcome, Recipe, derived, 
 from firstlight_studies.catalogue import KERNEL_HOTSPOTS
 from firstlight_studies.kernel_hotspots.arms import Booted, boot_arms
 from firstlight_studies.kernel_hotspots.coverage_tables import coverage_chart, coverage_of, coverage_table, linked_of
-from firstlight_studies.kernel_hotspots.figures import Evidence, figures_of
+from firstlight_studies.kernel_hotspots.figures import HotspotEvidence, figures_of
 from firstlight_studies.kernel_hotspots.guest import added_memory
 from firstlight_studies.kernel_hotspots.health_tables import health_table
 from firstlight_studies.kernel_hotspots.hotspots import hot_spots
@@ -62,7 +62,7 @@ def run(lab: Lab) -> Outcome:
     kernel: KernelName = "lab" if isinstance(booted.boot("lab", PLAIN), Boot) else "stock"
     band = noise_band(lab, booted.plain_arm(kernel), booted.boot(kernel, PLAIN), _window_ns)
     lab.missing += unmeasured(booted, measured, covered, seen, added)
-    evidence = Evidence(
+    evidence = HotspotEvidence(
         measured, booted.remedies, spots, added, costs(ways, booted.ways), band.relative, _loaded(lab, booted),
         booted.absent, booted.left_out,
     )  # fmt: skip

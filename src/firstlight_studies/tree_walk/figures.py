@@ -20,7 +20,7 @@ _NOT_ASKED = MissingValue("not asked for")
 
 
 @dataclass(frozen=True)
-class Evidence:
+class TreeWalkEvidence:
     """What the figures are computed from, on one file system: tmpfs where it is among them, as then."""
 
     penalties: Mapping[Command, Penalty | MissingValue] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Evidence:
     """Penalties with the lab's kernel."""
 
 
-def figures_of(evidence: Evidence) -> dict[str, Figure]:
+def figures_of(evidence: TreeWalkEvidence) -> dict[str, Figure]:
     """Every figure by its name in `claims.toml`."""
     return {
         **_of_penalty(evidence),
@@ -42,7 +42,7 @@ def figures_of(evidence: Evidence) -> dict[str, Figure]:
     }
 
 
-def _of_penalty(evidence: Evidence) -> dict[str, Figure]:
+def _of_penalty(evidence: TreeWalkEvidence) -> dict[str, Figure]:
     def of(program: str, penalties: Mapping[Command, Penalty | MissingValue]) -> Penalty | MissingValue:
         named = (found for command, found in penalties.items() if command.name.startswith(program))
         return next(named, MissingValue(f"{program} was not run"))

@@ -12,7 +12,7 @@ from firstlight.study import Boot, Chart, Lab, MissingArm, MissingValue, Outcome
 from firstlight_studies.catalogue import TREE_WALK
 from firstlight_studies.tree_walk import trap_script
 from firstlight_studies.tree_walk.counts import SIDES, Counted, counted, counts_table, functions_table
-from firstlight_studies.tree_walk.figures import Evidence, figures_of
+from firstlight_studies.tree_walk.figures import TreeWalkEvidence, figures_of
 from firstlight_studies.tree_walk.measured import runs_of, why_nothing
 from firstlight_studies.tree_walk.model import WalkModel, law_chart, law_of, law_table, sizes_table
 from firstlight_studies.tree_walk.penalty import (
@@ -163,7 +163,7 @@ class _Answer:
             for reason, names in reasons.items():
                 yield MissingArm(f"{', '.join(names)} on {kind}", reason)
 
-    def _evidence(self) -> Evidence:
+    def _evidence(self) -> TreeWalkEvidence:
         # The distribution's own kernel first: it is the one in use.
         kind = next((kind for kind in (STOCK, "tmpfs", *self._penalties) if kind in self._penalties), "")
         on = "tmpfs" if any(key[0] == "tmpfs" for key in self._counts) else kind
@@ -171,7 +171,9 @@ class _Answer:
             iter(self._laws.values()), MissingValue("no scaling model was asked for")
         )
         counts = {command: found for (each, command), found in self._counts.items() if each == on}
-        return Evidence(self._penalties.get(kind, {}), counts, law, self._audit, self._penalties.get("tmpfs", {}))
+        return TreeWalkEvidence(
+            self._penalties.get(kind, {}), counts, law, self._audit, self._penalties.get("tmpfs", {})
+        )
 
     def _recipe(self, versions: tuple[str, ...]) -> tuple[str, ...]:
         work = self._work

@@ -27,7 +27,7 @@ KERNEL, INITRAMFS, SYSTEM, WHOLE = "in kernel", "in initramfs", "booting system"
 
 
 @dataclass(frozen=True)
-class Share:
+class StageShare:
     """A row below another one: which part of it another stage is."""
 
     title: str
@@ -37,16 +37,16 @@ class Share:
 
 #: As in the old table, but for udev's share: where udev works while it is asked and its waiter starts late, what the
 #: waiter waits is not a measure of udev; what its programs execute means the same in every arm.
-ROWS: tuple[str | Share, ...] = (
+ROWS: tuple[str | StageShare, ...] = (
     START_EARLY, START, TRIGGER_EARLY, TRIGGER, PROCESSING_EARLY, PROCESSING, KERNEL,
-    INITRAMFS, Share("(of which udev)", UDEV_EARLY, PROGRAMS_EARLY),
-    SYSTEM, Share("(of which udev)", UDEV, PROGRAMS),
+    INITRAMFS, StageShare("(of which udev)", UDEV_EARLY, PROGRAMS_EARLY),
+    SYSTEM, StageShare("(of which udev)", UDEV, PROGRAMS),
 )  # fmt: skip
 #: What the old table does not distinguish.
-MORE_ROWS: tuple[str | Share, ...] = (
-    COLDPLUG_EARLY, Share("(of the initramfs)", COLDPLUG_EARLY, INITRAMFS),
-    COLDPLUG, Share("(of the system)", COLDPLUG, SYSTEM),
-    NOT_YET, Share("(of the system)", NOT_YET, SYSTEM),
+MORE_ROWS: tuple[str | StageShare, ...] = (
+    COLDPLUG_EARLY, StageShare("(of the initramfs)", COLDPLUG_EARLY, INITRAMFS),
+    COLDPLUG, StageShare("(of the system)", COLDPLUG, SYSTEM),
+    NOT_YET, StageShare("(of the system)", NOT_YET, SYSTEM),
     WHOLE,
 )  # fmt: skip
 
@@ -98,7 +98,7 @@ def stage_table(
     key: str,
     title: str,
     arms: Sequence[Mapping[str, int | MissingValue] | MissingValue],
-    rows: Sequence[str | Share],
+    rows: Sequence[str | StageShare],
     below: Sequence[str],
 ) -> Table:
     """Three arms in the layout of the old table.
@@ -113,14 +113,14 @@ def stage_table(
     for row in rows:
         a, b, c = (_cell(arm, row) for arm in arms)
         texts = [_change(one, other) for one, other in ((a, b), (b, c), (a, c))]
-        if isinstance(row, Share):
+        if isinstance(row, StageShare):
             a, b, c = (f"{each}%" if isinstance(each, int) else each for each in (a, b, c))
             texts = [None, None, None]
-        made.append((row.title if isinstance(row, Share) else row, a, b, texts[0], c, texts[1], texts[2]))
+        made.append((row.title if isinstance(row, StageShare) else row, a, b, texts[0], c, texts[1], texts[2]))
     return Table(key, title, fields, tuple(made), tuple(below))
 
 
-def _cell(arm: Mapping[str, int | MissingValue] | MissingValue, row: str | Share) -> Value:
+def _cell(arm: Mapping[str, int | MissingValue] | MissingValue, row: str | StageShare) -> Value:
     if isinstance(arm, MissingValue):
         return arm
     if isinstance(row, str):

@@ -7,15 +7,15 @@ from functools import wraps
 from typing import TypeVar
 
 from firstlight.advise.health.check_id import CheckId
-from firstlight.advise.health.evidence import Evidence
-from firstlight.advise.health.result import Difference, HealthCheck, Outcome, check_of
+from firstlight.advise.health.evidence import HealthEvidence
+from firstlight.advise.health.result import HealthCheck, HealthDifference, HealthOutcome, check_of
 
 _T = TypeVar("_T")
 _Facts = dict[str, str]
 
-Found = tuple[Sequence[Difference], str]
+Found = tuple[Sequence[HealthDifference], str]
 """The differences, and what was checked."""
-Check = Callable[[Evidence, Evidence | None, Sequence[str]], HealthCheck]
+Check = Callable[[HealthEvidence, HealthEvidence | None, Sequence[str]], HealthCheck]
 """Takes the evidence of a boot and of its baseline, and the expected differences."""
 
 
@@ -23,22 +23,22 @@ class NoEvidenceError(Exception):
     """A check has no evidence; the message says of what."""
 
 
-def check(id: CheckId, title: str) -> Callable[[Callable[[Evidence, Evidence | None], Found]], Check]:
+def check(id: CheckId, title: str) -> Callable[[Callable[[HealthEvidence, HealthEvidence | None], Found]], Check]:
     """Make a check of a function that finds differences; it is unknown where the function has no evidence.
 
     >>> import firstlight
-    >>> seen = Evidence(firstlight.open(bundle))
+    >>> seen = HealthEvidence(firstlight.open(bundle))
     >>> check(CheckId.BOOT, "mode")(lambda boot, baseline: ([], boot.manifest.mode))(seen, None, ()).outcome.value
     'pass'
     """
 
-    def made(find: Callable[[Evidence, Evidence | None], Found]) -> Check:
+    def made(find: Callable[[HealthEvidence, HealthEvidence | None], Found]) -> Check:
         @wraps(find)
-        def checked(boot: Evidence, baseline: Evidence | None, expected: Sequence[str]) -> HealthCheck:
+        def checked(boot: HealthEvidence, baseline: HealthEvidence | None, expected: Sequence[str]) -> HealthCheck:
             try:
                 differences, detail = find(boot, baseline)
             except NoEvidenceError as error:
-                return HealthCheck(id, title, Outcome.UNKNOWN, str(error))
+                return HealthCheck(id, title, HealthOutcome.UNKNOWN, str(error))
             return check_of(id, title, differences, detail, expected)
 
         return checked
@@ -47,7 +47,11 @@ def check(id: CheckId, title: str) -> Callable[[Callable[[Evidence, Evidence | N
 
 
 def both(
-    read: Callable[[Evidence], _T | None], boot: Evidence, baseline: Evidence | None, lacks: str, needed: str
+    read: Callable[[HealthEvidence], _T | None],
+    boot: HealthEvidence,
+    baseline: HealthEvidence | None,
+    lacks: str,
+    needed: str,
 ) -> tuple[_T, _T]:
     """What the evidence of a boot and that of its baseline have of one thing.
 
@@ -57,7 +61,7 @@ def both(
     :raises NoEvidenceError: when one of them lacks it.
 
     >>> import firstlight
-    >>> seen = Evidence(firstlight.open(bundle))
+    >>> seen = HealthEvidence(firstlight.open(bundle))
     >>> both(lambda each: each.manifest.mode.value, seen, seen, "has no mode", "with a mode")
     ('exact', 'exact')
     """
@@ -68,7 +72,7 @@ def both(
     return now, before
 
 
-def both_reported(boot: Evidence, baseline: Evidence | None) -> tuple[Evidence, Evidence]:
+def both_reported(boot: HealthEvidence, baseline: HealthEvidence | None) -> tuple[HealthEvidence, HealthEvidence]:
     """The evidence of a boot and of its baseline, each with a report of the guest.
 
     :raises NoEvidenceError: when one of them has none.
@@ -77,7 +81,7 @@ def both_reported(boot: Evidence, baseline: Evidence | None) -> tuple[Evidence, 
     return both(lambda each: each if each.reported else None, boot, baseline, lacks, needed)
 
 
-def both_listed(boot: Evidence, baseline: Evidence | None, prefix: str, what: str) -> tuple[_Facts, _Facts]:
+def both_listed(boot: HealthEvidence, baseline: HealthEvidence | None, prefix: str, what: str) -> tuple[_Facts, _Facts]:
     """The facts of a group, of a boot and of its baseline.
 
     :raises NoEvidenceError: when one of them has none.

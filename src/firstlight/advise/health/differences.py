@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from firstlight.advise.health.result import Difference
+from firstlight.advise.health.result import HealthDifference
 
 
 def lost(
     before: Mapping[str, str], after: Mapping[str, str], prefix: str = "", unit_bytes: int | None = None
-) -> list[Difference]:
+) -> list[HealthDifference]:
     """Entries that the baseline has and the boot lacks.
 
     :param unit_bytes: the values are sizes in units of so many bytes.
@@ -18,12 +18,12 @@ def lost(
     'module.a: gone (was 1)'
     """
     gone = sorted(before.keys() - after.keys())
-    return [Difference(prefix + name, before[name], None, unit_bytes=unit_bytes) for name in gone]
+    return [HealthDifference(prefix + name, before[name], None, unit_bytes=unit_bytes) for name in gone]
 
 
 def changed(
     before: Mapping[str, str], after: Mapping[str, str], prefix: str = "", unit_bytes: int | None = None
-) -> list[Difference]:
+) -> list[HealthDifference]:
     """Entries that both have with different values.
 
     :param unit_bytes: the values are sizes in units of so many bytes.
@@ -33,7 +33,7 @@ def changed(
     """
     common = sorted(before.keys() & after.keys())
     return [
-        Difference(prefix + name, before[name], after[name], unit_bytes=unit_bytes)
+        HealthDifference(prefix + name, before[name], after[name], unit_bytes=unit_bytes)
         for name in common
         if before[name] != after[name]
     ]

@@ -26,7 +26,7 @@ _LISTINGS = frozenset({_RECORDER, FormatName.SYSTEMD_SHOW, FormatName.SYSTEMD_PL
 _UNIT = re.compile(r"\.(?:service|socket|target|mount|automount|swap|path|timer|slice|scope|device)$")
 
 
-class Evidence:
+class HealthEvidence:
     """The evidence of one boot; each part is read when a check needs it."""
 
     def __init__(self, boot: Boot) -> None:
@@ -104,7 +104,7 @@ class Evidence:
         frame = units(self.boot).select("unit", "state").drop_nulls()
         return dict(frame.iter_rows())
 
-    def shows_unit(self, name: str, baseline: Evidence) -> bool:
+    def shows_unit(self, name: str, baseline: HealthEvidence) -> bool:
         """Whether this evidence would show that a unit of the baseline's is up: then its absence says something.
 
         A log is comparable with one like it. A start without an end may have lost its second line.

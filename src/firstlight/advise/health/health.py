@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from firstlight.advise.health.check import Check
 from firstlight.advise.health.checks import devices, kernel, machine, protection, services, storage
-from firstlight.advise.health.evidence import Evidence
+from firstlight.advise.health.evidence import HealthEvidence
 from firstlight.advise.health.result import Health
 from firstlight.bundle.boot import Boot
 
@@ -49,7 +49,7 @@ def check_health(boot: Boot, baseline: Boot | None = None, expected: Sequence[st
     >>> check_health(boot, boot).healthy
     True
     """
-    seen = Evidence(boot)
-    before = None if baseline is None else Evidence(baseline)
+    seen = HealthEvidence(boot)
+    before = None if baseline is None else HealthEvidence(baseline)
     checks = tuple(check(seen, before, expected) for check in _CHECKS)
     return Health(checks, None if baseline is None else str(baseline.directory))

@@ -11,7 +11,7 @@ from firstlight.advise.health.check_id import CheckId
 from firstlight.quantities import size_text
 
 
-class Outcome(StrEnum):
+class HealthOutcome(StrEnum):
     """The outcome of a check."""
 
     PASS = "pass"
@@ -23,7 +23,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Difference:
+class HealthDifference:
     """A difference from the baseline, or from a healthy system."""
 
     subject: str
@@ -40,11 +40,11 @@ class Difference:
     def text(self) -> str:
         """In one line.
 
-        >>> Difference("mount./data", "/dev/vdb ext4 rw", None).text
+        >>> HealthDifference("mount./data", "/dev/vdb ext4 rw", None).text
         'mount./data: gone (was /dev/vdb ext4 rw)'
-        >>> Difference("cpu.count", "4", "1").text, Difference("usb 1-1: device timeout", None, "").text
+        >>> HealthDifference("cpu.count", "4", "1").text, HealthDifference("usb 1-1: device timeout", None, "").text
         ('cpu.count: 1 (was 4)', 'usb 1-1: device timeout')
-        >>> Difference("block.vda", "8192", "2048", unit_bytes=512).text
+        >>> HealthDifference("block.vda", "8192", "2048", unit_bytes=512).text
         'block.vda: 1 MiB (was 4 MiB)'
         """
         before, after = self._texts()
@@ -74,10 +74,10 @@ class HealthCheck:
 
     id: CheckId
     title: str
-    outcome: Outcome
+    outcome: HealthOutcome
     detail: str
     """What was checked, or why it is unknown."""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[HealthDifference, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,12 @@ class Health:
     @property
     def failed(self) -> list[HealthCheck]:
         """The failed checks."""
-        return [check for check in self.checks if check.outcome is Outcome.FAIL]
+        return [check for check in self.checks if check.outcome is HealthOutcome.FAIL]
 
     @property
     def unknown(self) -> list[HealthCheck]:
         """The checks without evidence."""
-        return [check for check in self.checks if check.outcome is Outcome.UNKNOWN]
+        return [check for check in self.checks if check.outcome is HealthOutcome.UNKNOWN]
 
     @property
     def healthy(self) -> bool:
@@ -107,7 +107,7 @@ class Health:
 def check_of(
     id: CheckId,
     title: str,
-    differences: Sequence[Difference],
+    differences: Sequence[HealthDifference],
     detail: str,
     expected: Sequence[str] = (),
 ) -> HealthCheck:
@@ -115,15 +115,16 @@ def check_of(
 
     :param expected: patterns of `CHECK SUBJECT`, as of the shell: `HC-DEV device.platform/pcspkr`.
 
-    >>> check_of(CheckId.MEM, "memory", [Difference("memory.total_bytes", "2", "1")], "").outcome.value
+    >>> less = [HealthDifference("memory.total_bytes", "2", "1")]
+    >>> check_of(CheckId.MEM, "memory", less, "").outcome.value
     'fail'
-    >>> check_of(CheckId.MEM, "memory", [Difference("memory.total_bytes", "2", "1")], "", ["HC-MEM *"]).outcome.value
+    >>> check_of(CheckId.MEM, "memory", less, "", ["HC-MEM *"]).outcome.value
     'changed'
     """
     seen = tuple(replace(each, expected=is_expected(id, each.subject, expected)) for each in differences)
-    outcome = Outcome.PASS
+    outcome = HealthOutcome.PASS
     if seen:
-        outcome = Outcome.CHANGED if all(each.expected for each in seen) else Outcome.FAIL
+        outcome = HealthOutcome.CHANGED if all(each.expected for each in seen) else HealthOutcome.FAIL
     return HealthCheck(id, title, outcome, detail, seen)
 
 

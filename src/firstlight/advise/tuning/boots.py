@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from firstlight.advise.health.health import check_health
-from firstlight.advise.health.result import Difference
+from firstlight.advise.health.result import HealthDifference
 from firstlight.advise.tuning.apply import apply_remedies
 from firstlight.advise.tuning.goal import Goal, goal_time
 from firstlight.advise.tuning.remedy import Remedy
@@ -132,7 +132,7 @@ class Bench:
         health = check_health(boot, before, self.expected(choice))
         if health.failed:
             check = health.failed[0]
-            worst = next((each for each in check.differences if not each.expected), Difference("", None, None))
+            worst = next((each for each in check.differences if not each.expected), HealthDifference("", None, None))
             return Measured(time, _short(f"unhealthy: {check.id} {worst.text}"))
         return Measured(time)
 

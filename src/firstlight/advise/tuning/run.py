@@ -13,7 +13,7 @@ from firstlight.advise.tuning.from_catalogue import found_remedies
 from firstlight.advise.tuning.goal import Goal, goal_time
 from firstlight.advise.tuning.kconfig.kernels import FoundKernel, KernelWish, find_kernel
 from firstlight.advise.tuning.remedy import Remedy, RemedyFile, check_excluded
-from firstlight.advise.tuning.search import Choice, Found, Measured, Step, Trial, search
+from firstlight.advise.tuning.search import Choice, Found, Measured, SearchStep, Trial, search
 from firstlight.advise.tuning.shares import remedy_shares
 from firstlight.advise.tuning.tuning import PhaseChange, TriedChoice, Tuning, checks_of, read_tuning, write_tuning
 from firstlight.bundle.boot import Boot
@@ -181,13 +181,13 @@ def _search(
     tuned.known = {choice - {own}: measured for choice, measured in known.items() if own in choice}
     # The baseline is one boot of the budget.
     found = search(names, tuned.measure, max(1, request.budget - 1), waits)
-    trials = [Trial(frozenset(), Step.BASELINE, Measured(goal_ns))]
+    trials = [Trial(frozenset(), SearchStep.BASELINE, Measured(goal_ns))]
     trials += [Trial(each.choice | {own}, each.step, each.measured) for each in found.trials]
     # What the kept ones give without the kernel tells what the kernel is worth behind them.
     alone = [choice for choice in _without(found.kept) if choice]
     bench.known = {choice: measured for choice, measured in known.items() if own not in choice}
     for choice in alone[: max(0, request.budget - len(trials))]:
-        trials.append(Trial(choice, Step.ALONE, bench.measure([choice])[0]))
+        trials.append(Trial(choice, SearchStep.ALONE, bench.measure([choice])[0]))
     return Found(found.kept | {own}, trials, found.rejected, found.complete and kernel.search.complete)
 
 

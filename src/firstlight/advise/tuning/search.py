@@ -17,7 +17,7 @@ Choice = frozenset[str]
 """Remedies that are applied together, by their names."""
 
 
-class Step(StrEnum):
+class SearchStep(StrEnum):
     """Why the search measured something."""
 
     BASELINE = "baseline"
@@ -47,7 +47,7 @@ class Trial:
     """One measurement of the search."""
 
     choice: Choice
-    step: Step
+    step: SearchStep
     measured: Measured
 
 
@@ -88,7 +88,7 @@ class _Search:
         """How many remedies may be tried alone now: what they do together needs a third of the boots that are left."""
         return max(1, (self.budget - len(self.trials) - 2) * 2 // 3)
 
-    def all_of(self, choices: Sequence[Choice], step: Step) -> list[Measured]:
+    def all_of(self, choices: Sequence[Choice], step: SearchStep) -> list[Measured]:
         """Measure several choices.
 
         :raises _SpentError: when the budget does not allow all of them; those that it does are measured.
@@ -102,7 +102,7 @@ class _Search:
             raise _SpentError
         return [self.trials[choice].measured for choice in choices]
 
-    def one(self, choice: Choice, step: Step) -> Measured:
+    def one(self, choice: Choice, step: SearchStep) -> Measured:
         return self.all_of([choice], step)[0]
 
 
@@ -129,7 +129,7 @@ def search(
     kept: Choice = frozenset()
     complete = True
     try:
-        baseline = run.one(frozenset(), Step.BASELINE)
+        baseline = run.one(frozenset(), SearchStep.BASELINE)
         if baseline.counts and baseline.time_ns is not None:
             tolerance = max(1, round(baseline.time_ns * least))
             able: list[str] = []
@@ -164,7 +164,7 @@ def _alone(
 ) -> list[str]:
     """The useful remedies: they work alone, and gain alone or share a wait."""
     able = []
-    for name, measured in zip(names, run.all_of([frozenset([name]) for name in names], Step.ALONE), strict=True):
+    for name, measured in zip(names, run.all_of([frozenset([name]) for name in names], SearchStep.ALONE), strict=True):
         if not measured.counts or measured.time_ns is None:
             rejected[name] = measured.why
         elif baseline - measured.time_ns >= tolerance or waits.get(name):
@@ -180,11 +180,11 @@ def _together(run: _Search, able: Sequence[str], rejected: dict[str, str]) -> Ch
     """All that work together; without those that break the boot."""
     kept = frozenset(able)
     while kept:
-        measured = run.one(kept, Step.TOGETHER)
+        measured = run.one(kept, SearchStep.TOGETHER)
         if measured.counts:
             return kept
         without = [kept - {name} for name in able if name in kept]
-        left = list(zip(without, run.all_of(without, Step.WITHOUT), strict=True))
+        left = list(zip(without, run.all_of(without, SearchStep.WITHOUT), strict=True))
         healed = [(each.time_ns, place) for place, (_, each) in enumerate(left) if each.counts and each.time_ns]
         # Nothing heals alone: the least promising goes.
         smaller = left[min(healed)[1]][0] if healed else left[-1][0]
@@ -197,10 +197,10 @@ def _together(run: _Search, able: Sequence[str], rejected: dict[str, str]) -> Ch
 def _backwards(run: _Search, kept: Choice, tolerance: int, rejected: dict[str, str]) -> Choice:
     """Remove remedies without a gain among the others, until all have one."""
     while kept:
-        now = run.one(kept, Step.TOGETHER).time_ns
+        now = run.one(kept, SearchStep.TOGETHER).time_ns
         assert now is not None
         names = sorted(kept)
-        without = run.all_of([kept - {name} for name in names], Step.WITHOUT)
+        without = run.all_of([kept - {name} for name in names], SearchStep.WITHOUT)
         losses = {
             name: each.time_ns - now
             for name, each in zip(names, without, strict=True)
@@ -210,7 +210,7 @@ def _backwards(run: _Search, kept: Choice, tolerance: int, rejected: dict[str, s
         if not useless:
             return kept
         smaller = kept - set(useless)
-        at_once = run.one(smaller, Step.WITHOUT) if smaller else run.one(frozenset(), Step.BASELINE)
+        at_once = run.one(smaller, SearchStep.WITHOUT) if smaller else run.one(frozenset(), SearchStep.BASELINE)
         if not (at_once.counts and at_once.time_ns is not None and at_once.time_ns - now < tolerance * len(useless)):
             # They stand in for one another: only the most useless goes.
             useless = [min(useless, key=lambda name: (losses[name], name))]
@@ -234,11 +234,11 @@ def _pairs(
     left = [name for name in able if name not in kept and waits.get(name)]
     pairs = [{a, b} for a, b in combinations(left, 2) if set(waits[a]) & set(waits[b])]
     more = [kept | pair for pair in pairs]
-    now = run.one(kept, Step.TOGETHER).time_ns if kept else run.one(kept, Step.BASELINE).time_ns
+    now = run.one(kept, SearchStep.TOGETHER).time_ns if kept else run.one(kept, SearchStep.BASELINE).time_ns
     assert now is not None
     times = [
         (each.time_ns, sorted(choice))
-        for choice, each in zip(more, run.all_of(more, Step.PAIR), strict=True)
+        for choice, each in zip(more, run.all_of(more, SearchStep.PAIR), strict=True)
         if each.counts and each.time_ns is not None
     ]
     if not times or now - min(times)[0] < tolerance:

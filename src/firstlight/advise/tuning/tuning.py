@@ -10,11 +10,11 @@ from pydantic import Field, ValidationError
 
 from firstlight.advise.entry import Layer
 from firstlight.advise.health.check_id import CheckId
-from firstlight.advise.health.result import Health, Outcome
+from firstlight.advise.health.result import Health, HealthOutcome
 from firstlight.advise.tuning.goal import Goal
 from firstlight.advise.tuning.kconfig.result import KernelSearch
 from firstlight.advise.tuning.remedy import Remedy
-from firstlight.advise.tuning.search import Step
+from firstlight.advise.tuning.search import SearchStep
 from firstlight.advise.tuning.shares import RemedyShares
 from firstlight.atomic import atomic_write
 from firstlight.errors import MISSING_INPUT, FirstlightError
@@ -28,7 +28,7 @@ class TriedChoice(FrozenModel):
     """One measurement."""
 
     remedies: tuple[str, ...]
-    step: Step
+    step: SearchStep
     time_ns: int | None
     why: str = ""
     """Why it does not count."""
@@ -52,7 +52,7 @@ class CheckResult(FrozenModel):
 
     id: CheckId
     title: str
-    outcome: Outcome
+    outcome: HealthOutcome
     detail: str
     differences: tuple[str, ...]
 

@@ -11,7 +11,7 @@ import polars as pl
 from firstlight.analysis.kernel_phases import UNKNOWN, KernelPhases
 from firstlight.analysis.path.processor import BEFORE_TASKS, Processor, ran_text
 from firstlight.analysis.path.thread_names import Named, Programs, threads_of
-from firstlight.analysis.path.wakeups import Did, Part, WakeGraph, Woken
+from firstlight.analysis.path.wakeups import Did, WakeGraph, WakeupPart, Woken
 from firstlight.analysis.spans import spans_of
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.tables import columns
@@ -89,7 +89,7 @@ class ThreadPath:
             for named, ns in self.programs.who(low, high).items():
                 self._charge(named, 0, ns)
 
-    def _add(self, part: Part) -> None:
+    def _add(self, part: WakeupPart) -> None:
         """The rows of one part of the path: it is divided by idle time, and where the thread began another program."""
         edge: str | None = part.edge
         reason = None if part.wait is None else str(part.wait)

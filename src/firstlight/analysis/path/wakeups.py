@@ -33,7 +33,7 @@ class Woken(StrEnum):
 
 
 @dataclass(frozen=True)
-class Part:
+class WakeupPart:
     """The thread on the path between two instants."""
 
     did: Did
@@ -83,17 +83,17 @@ class WakeGraph:
         place = bisect_right(self._starts, time - 1) - 1
         return self._threads[place] if place >= 0 else None
 
-    def walk(self, first: int, goal: int) -> list[Part]:
+    def walk(self, first: int, goal: int) -> list[WakeupPart]:
         """The parts of the path to an instant, in order of time, without gaps.
 
         They end at the goal and begin at *first*, or where no record says what was before: at the first run of the
         first thread.
         """
-        parts: list[Part] = []
+        parts: list[WakeupPart] = []
 
         def add(did: Did, start: int, end: int, edge: Woken | None = None, wait: Wait | None = None) -> None:
             if thread is not None and end > max(start, first):
-                parts.append(Part(did, thread, max(start, first), end, edge, wait))
+                parts.append(WakeupPart(did, thread, max(start, first), end, edge, wait))
 
         thread, at = self.at(goal), goal
         asked: int | None = None

@@ -13,7 +13,7 @@ from firstlight.analysis.path.wakeups import WakeGraph
 from firstlight.analysis.processes.processes import hint_to_record
 from firstlight.analysis.replay.processor import Cut, Processor, Replay, Work
 from firstlight.analysis.replay.script import script_of
-from firstlight.analysis.replay.select import Part, Selected, Selector
+from firstlight.analysis.replay.select import Selected, Selector, WorkPart
 from firstlight.analysis.replay.then import IDLE, charged
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.tables import columns
@@ -29,7 +29,7 @@ class Taken:
     """A change as it was applied."""
 
     name: str
-    part: Part
+    part: WorkPart
     less: int
     """How much less work it is, in millionths."""
     work_ns: int
@@ -155,7 +155,7 @@ class _Model:
                 f"without `{name}` nothing reaches `{self.goal}`: it does so itself",
                 where=str(self._boot.directory), hint=f"make it faster instead: `--faster '{name}=50%'`",
             )  # fmt: skip
-        if selected.part in (Part.UNIT, Part.PROCESS) and selected.times.keys() & self._selector.init:
+        if selected.part in (WorkPart.UNIT, WorkPart.PROCESS) and selected.times.keys() & self._selector.init:
             whole = any(end >= goal for thread in self._selector.init for _, end in selected.times.get(thread, []))
             if whole:
                 raise FirstlightError(
@@ -185,9 +185,9 @@ class _Model:
         if self._script.unexplained:
             found.append(f"{self._script.unexplained:,} sleeps have no recorded wake-up; they last as long as before")
         for selected, less in chosen:
-            if selected.part is Part.FUNCTION:
+            if selected.part is WorkPart.FUNCTION:
                 found.append(f"`{selected.name}`: its share of each phase is spread over all that ran in the phase")
-            if selected.part in (Part.FILE, Part.USER_FUNCTION):
+            if selected.part in (WorkPart.FILE, WorkPart.USER_FUNCTION):
                 found.append(
                     f"`{selected.name}`: its share of each program is spread over all that the program ran; page "
                     "faults and system calls that it causes stay"

@@ -31,7 +31,7 @@ _FOREVER = 1 << 62
 Interval = tuple[int, int]
 
 
-class Part(StrEnum):
+class WorkPart(StrEnum):
     """What a name is of."""
 
     UNIT = "unit"
@@ -45,7 +45,7 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True)
-class Share:
+class WorkShare:
     """A part of what ran between two instants of the record, whose own instants are not known."""
 
     thread: int | None
@@ -61,10 +61,10 @@ class Selected:
     """The work that a name stands for."""
 
     name: str
-    part: Part
+    part: WorkPart
     times: dict[int, list[Interval]] = field(default_factory=dict)
     """When each thread did it; the intervals of a thread do not overlap."""
-    shares: list[Share] = field(default_factory=list)
+    shares: list[WorkShare] = field(default_factory=list)
     """Of a function or file."""
     processes: set[int] = field(default_factory=set)
 
@@ -198,7 +198,7 @@ class Selector:
             ((pl.col("service") == name) | (pl.col("name") == name) | ran | number).fill_null(False)
         )
         unit = name in table["service"].to_list() or name in images["service"].to_list()
-        found = Selected(name, Part.UNIT if unit else Part.PROCESS, processes=set(whole["process"]))
+        found = Selected(name, WorkPart.UNIT if unit else WorkPart.PROCESS, processes=set(whole["process"]))
         for process in found.processes:
             for thread in self._of_process.get(process, []):
                 found.add(thread, 0, _FOREVER)
@@ -215,7 +215,7 @@ class Selector:
     def _initcall(self, name: str) -> Selected | None:
         rows = self._initcalls.filter(pl.col("name") == name)
         threads = threads_of(self._boot, self._processor, rows)
-        found = Selected(name, Part.INITCALL)
+        found = Selected(name, WorkPart.INITCALL)
         for span, start, end in rows.select("span", "start_ns", "end_ns").iter_rows():
             if span in threads:
                 found.add(threads[span], start, end)
@@ -223,7 +223,7 @@ class Selector:
 
     def _call(self, name: str) -> Selected | None:
         rows = self._boot.table("system_calls").filter(pl.col("name") == name).drop_nulls("end_ns")
-        found = Selected(name, Part.CALL)
+        found = Selected(name, WorkPart.CALL)
         gathered: dict[int, list[Interval]] = {}
         for thread, start, end in rows.select("thread", "start_ns", "end_ns").iter_rows():
             gathered.setdefault(thread, []).append((start, end))
@@ -231,7 +231,7 @@ class Selector:
         return found if found.times else None
 
     def _function(self, name: str) -> Selected:
-        found = Selected(name, Part.FUNCTION)
+        found = Selected(name, WorkPart.FUNCTION)
         profiled = set(self._boot.table("phase_calls")["phase"])
         for phase, start, end in self._boot.phases().select("phase", "start_ns", "end_ns").iter_rows():
             if phase not in profiled:
@@ -239,7 +239,7 @@ class Selector:
             rows = self._boot.functions(phase).filter(pl.col("function") == name)
             if rows.height and end > start:
                 share = int(rows["total_ns"].sum()) * _ALL // (end - start)
-                found.shares.append(Share(None, start, end, min(_ALL, share)))
+                found.shares.append(WorkShare(None, start, end, min(_ALL, share)))
         return found
 
     def _user_code(self, name: str) -> Selected | None:
@@ -249,9 +249,9 @@ class Selector:
         files = (pl.col("file") == name) | pl.col("file").str.ends_with(f"/{name}")
         # What everybody calls it, though no two distributions name the file alike.
         files |= pl.lit(name == "ld.so") & pl.col("file").str.contains(LINKER)
-        rows, part = code.filter(files), Part.FILE
+        rows, part = code.filter(files), WorkPart.FILE
         if rows.is_empty():
-            rows, part = code.filter(pl.col("function") == name), Part.USER_FUNCTION
+            rows, part = code.filter(pl.col("function") == name), WorkPart.USER_FUNCTION
         if rows.is_empty():
             return None
         found = Selected(name, part)
@@ -265,7 +265,7 @@ class Selector:
             parts = times.select("start_ns", "until").rows() or [(0, _FOREVER)]
             if ran := self._ran(thread, parts):
                 part_of_it = min(_ALL, instructions * step * _ALL // ran)
-                found.shares.extend(Share(thread, start, end, part_of_it) for start, end in parts)
+                found.shares.extend(WorkShare(thread, start, end, part_of_it) for start, end in parts)
         return found
 
 

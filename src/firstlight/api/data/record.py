@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from firstlight.bundle.manifest import Clock, Completeness, Contradiction, Failure, Invariant, Source, Table, Totals
 from firstlight.lab.capture.self_test import StampError
 from firstlight.lab.doctor import Check
-from firstlight.lab.run.table_diff import Difference
+from firstlight.lab.run.table_diff import TableDifference
 from firstlight.lab.run.verify import ChangedInput
 
 
@@ -119,7 +119,7 @@ class Verified(TypedDict):
     equal: bool
     inputs: list[ChangedInput]
     observers: list[ChangedInput]
-    differences: list[Difference]
+    differences: list[TableDifference]
     outcome: str | None
     tables: dict[str, int]
     totals: dict[str, int | None]

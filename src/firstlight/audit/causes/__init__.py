@@ -6,16 +6,16 @@ bound that the rule states, has no cause.
 
 from __future__ import annotations
 
-from firstlight.audit.agreement import Agreement, Difference, Measure
+from firstlight.audit.agreement import Agreement, AuditDifference, Measure
 from firstlight.audit.causes.charges import self_causes
 from firstlight.audit.causes.roots import edge_causes, moved_calls, total_causes
-from firstlight.audit.tables import Evidence, Tables
+from firstlight.audit.tables import AuditEvidence, Tables
 from firstlight.schema.spans import CallRow
 
 
 def with_causes(
-    agreement: Agreement, evidence: Evidence, recorded: Tables, observed: Tables
-) -> list[tuple[Difference, str | None]]:
+    agreement: Agreement, evidence: AuditEvidence, recorded: Tables, observed: Tables
+) -> list[tuple[AuditDifference, str | None]]:
     """Every exception with its cause, in the order of the agreement; none where the cause is not known.
 
     :param recorded: the recorder's tables, which were compared.
@@ -25,7 +25,7 @@ def with_causes(
     >>> from firstlight.audit.tables import AuditFigures
     >>> one = Tables(9, {"f": AuditFigures(1, 4, 9), "g": AuditFigures(1, 5, 5)})
     >>> other = Tables(9, {"f": AuditFigures(1, 6, 9), "g": AuditFigures(1, 3, 5)})
-    >>> found = with_causes(agreement(one, other), Evidence(elsewhere={("g", "f"): 2}), one, other)
+    >>> found = with_causes(agreement(one, other), AuditEvidence(elsewhere={("g", "f"): 2}), one, other)
     >>> [cause for _, cause in found]
     ['`g` jumped into its middle: 2 instructions', 'it jumped into the middle of `f`: 2 instructions']
     """
@@ -41,7 +41,7 @@ def with_causes(
     ]
 
 
-def _other(each: Difference, evidence: Evidence) -> str | None:
+def _other(each: AuditDifference, evidence: AuditEvidence) -> str | None:
     if CallRow.KERNEL_WITHOUT_SYMBOL in each.what:
         return "code without a symbol: where its functions begin is not known"
     if each.what.endswith("]") and " [" in each.what:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
-from firstlight.audit.tables import AuditFigures, Evidence, Tables
+from firstlight.audit.tables import AuditEvidence, AuditFigures, Tables
 from firstlight.schema.spans import CallRow
 
 _NOTHING = AuditFigures()
@@ -27,13 +27,13 @@ class Charge:
     cause: str
 
 
-def self_causes(recorded: Tables, observed: Tables, evidence: Evidence) -> dict[str, str]:
+def self_causes(recorded: Tables, observed: Tables, evidence: AuditEvidence) -> dict[str, str]:
     """The causes of differences of self, by function; a function whose difference is not accounted for has none.
 
     >>> from firstlight.audit.layout import Layout
     >>> one = Tables(6, {"f": AuditFigures(1, 4, 6), "asm_exc": AuditFigures(2, 2, 2)}, {("f", "asm_exc"): 2})
     >>> other = Tables(6, {"f": AuditFigures(1, 6, 6), "asm_exc": AuditFigures(2, 0, 2)}, {("f", "asm_exc"): 2})
-    >>> self_causes(one, other, Evidence(layout=Layout(entries=frozenset({"asm_exc"}))))["f"]
+    >>> self_causes(one, other, AuditEvidence(layout=Layout(entries=frozenset({"asm_exc"}))))["f"]
     '2 instructions that faulted are charged to `asm_exc`'
     """
     rest = Counter(_differences(recorded, observed))
@@ -71,7 +71,7 @@ def _differences(recorded: Tables, observed: Tables) -> dict[str, int]:
     }
 
 
-def _taken(evidence: Evidence) -> dict[str, list[tuple[str, int]]]:
+def _taken(evidence: AuditEvidence) -> dict[str, list[tuple[str, int]]]:
     """For every function in whose middle others were: who, and for how many instructions."""
     by_place: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for (on, of), count in sorted(evidence.elsewhere.items()):
@@ -80,7 +80,7 @@ def _taken(evidence: Evidence) -> dict[str, list[tuple[str, int]]]:
     return dict(by_place)
 
 
-def padding(rest: dict[str, int], recorded: Tables, evidence: Evidence) -> list[Charge]:
+def padding(rest: dict[str, int], recorded: Tables, evidence: AuditEvidence) -> list[Charge]:
     """Padding in front of a function that no symbol names: by address it is the end of the function in front.
 
     The recorder charges it to the function that is called: one that the visitor called, and that lies behind.
@@ -114,7 +114,7 @@ def _chains(pads: list[tuple[str, str, int]]) -> list[list[tuple[str, str, int]]
     return chains
 
 
-def padded(recorded: Tables, evidence: Evidence) -> list[tuple[str, str, int]]:
+def padded(recorded: Tables, evidence: AuditEvidence) -> list[tuple[str, str, int]]:
     """Where control was in one function on the way to the one behind it: both, and for how many instructions."""
     found = []
     for front, visits in _taken(evidence).items():
@@ -125,7 +125,7 @@ def padded(recorded: Tables, evidence: Evidence) -> list[tuple[str, str, int]]:
     return found
 
 
-def middles(rest: dict[str, int], pads: list[Charge], recorded: Tables, evidence: Evidence) -> list[Charge]:
+def middles(rest: dict[str, int], pads: list[Charge], recorded: Tables, evidence: AuditEvidence) -> list[Charge]:
     """Jumps into the middle of another function: by address the instructions are that one's."""
     found = []
     fronts = {charge.function for charge in pads if charge.instructions < 0}
@@ -142,7 +142,7 @@ def middles(rest: dict[str, int], pads: list[Charge], recorded: Tables, evidence
     return found
 
 
-def labels(rest: dict[str, int], recorded: Tables, observed: Tables, evidence: Evidence) -> list[Charge]:
+def labels(rest: dict[str, int], recorded: Tables, observed: Tables, evidence: AuditEvidence) -> list[Charge]:
     """Functions of the entry section that the oracle takes for labels: their instructions are their only caller's."""
     found = []
     for name in sorted(evidence.layout.entry_section & recorded.functions.keys()):
@@ -159,7 +159,7 @@ def labels(rest: dict[str, int], recorded: Tables, observed: Tables, evidence: E
     return found
 
 
-def faults(rest: dict[str, int], observed: Tables, evidence: Evidence) -> list[Charge]:
+def faults(rest: dict[str, int], observed: Tables, evidence: AuditEvidence) -> list[Charge]:
     """An instruction that faults is done again: the recorder charges the first time to the entry of the fault.
 
     That holds for an entry when the entry has exactly one instruction more for each time the kernel raised it, and for
@@ -182,7 +182,7 @@ def faults(rest: dict[str, int], observed: Tables, evidence: Evidence) -> list[C
     return found
 
 
-def run_into(rest: dict[str, int], observed: Tables, evidence: Evidence) -> list[Charge]:
+def run_into(rest: dict[str, int], observed: Tables, evidence: AuditEvidence) -> list[Charge]:
     """Functions whose first instruction stands in the middle of a block: the recorder charges what is before it, too.
 
     One instruction for each time that the function in front ran into it, in no more places than the oracle saw.
@@ -196,7 +196,7 @@ def run_into(rest: dict[str, int], observed: Tables, evidence: Evidence) -> list
     return found if len(found) <= 2 * evidence.checks.get("starts_inside", 0) else []
 
 
-def lost_returns(rest: dict[str, int], observed: Tables, evidence: Evidence) -> list[Charge]:
+def lost_returns(rest: dict[str, int], observed: Tables, evidence: AuditEvidence) -> list[Charge]:
     """Returns that were never executed, because an interrupt's end finished them: the recorder goes on in the callee.
 
     The recorder counts them and names the functions. No more pairs have this cause than it counted, and no more
@@ -240,7 +240,7 @@ def pairs(rest: dict[str, int], observed: Tables) -> list[tuple[str, str, int]]:
     return found
 
 
-def interrupts(rest: dict[str, int], recorded: Tables, observed: Tables, evidence: Evidence) -> list[Charge]:
+def interrupts(rest: dict[str, int], recorded: Tables, observed: Tables, evidence: AuditEvidence) -> list[Charge]:
     """One instruction for each interrupt through a stub is the interrupted function's, and is charged to the entry.
 
     That holds for an entry which nothing but interrupts entered, when it has exactly one instruction more for each.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from firstlight.audit.causes.charges import padded
-from firstlight.audit.tables import AuditFigures, Evidence, Tables
+from firstlight.audit.tables import AuditEvidence, AuditFigures, Tables
 from firstlight.schema.spans import CallRow
 
 _NOTHING = AuditFigures()
@@ -47,7 +47,7 @@ class Moved:
         return f"the stack of `{self.caller}` is at another address before the kernel is mapped: the oracle begins anew"
 
 
-def moved_calls(recorded: Tables, observed: Tables, evidence: Evidence) -> list[Moved]:
+def moved_calls(recorded: Tables, observed: Tables, evidence: AuditEvidence) -> list[Moved]:
     """Calls that hang from nobody to the oracle, exactly as many as the recorder has more of at callers.
 
     Those of new tasks are as many as the recorder has heads of tasks, and their caller is entered once for each switch
@@ -55,7 +55,7 @@ def moved_calls(recorded: Tables, observed: Tables, evidence: Evidence) -> list[
 
     >>> one = Tables(9, edges={("[boot]", "ret_from_fork"): 2, ("switch", "next"): 5})
     >>> other = Tables(9, edges={("[boot]", "next"): 2, ("switch", "next"): 3}, functions={"switch": AuditFigures(5)})
-    >>> [(each.caller, each.calls) for each in moved_calls(one, other, Evidence(happened={"switches": 5}))]
+    >>> [(each.caller, each.calls) for each in moved_calls(one, other, AuditEvidence(happened={"switches": 5}))]
     [('switch', 2)]
     """
     lacking: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
@@ -99,7 +99,7 @@ def _first_stack(recorded: Tables, observed: Tables) -> set[str]:
     return found
 
 
-def edge_causes(moved: list[Moved], recorded: Tables, observed: Tables, evidence: Evidence) -> dict[str, str]:
+def edge_causes(moved: list[Moved], recorded: Tables, observed: Tables, evidence: AuditEvidence) -> dict[str, str]:
     """The causes of differences of edges, by edge."""
     causes = {}
     for each in moved:
@@ -112,7 +112,7 @@ def edge_causes(moved: list[Moved], recorded: Tables, observed: Tables, evidence
 
 
 def total_causes(
-    moved: list[Moved], selves: dict[str, str], recorded: Tables, observed: Tables, evidence: Evidence
+    moved: list[Moved], selves: dict[str, str], recorded: Tables, observed: Tables, evidence: AuditEvidence
 ) -> dict[str, str]:
     """The causes of differences of totals, by function.
 
@@ -139,7 +139,7 @@ def total_causes(
     return causes
 
 
-def _is_moved(apart: int, below: list[Moved], observed: Tables, evidence: Evidence) -> bool:
+def _is_moved(apart: int, below: list[Moved], observed: Tables, evidence: AuditEvidence) -> bool:
     """Whether a total differs by what hangs from nobody to the oracle."""
     caller = below[0].caller
     alone = evidence.elsewhere.get((CallRow.BOOT, caller), 0)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from firstlight.assets import asset_path
-from firstlight.audit.agreement import LIMITS, Difference, Measure, Share
+from firstlight.audit.agreement import LIMITS, AgreedShare, AuditDifference, Measure
 from firstlight.audit.boot import ORACLE, audit
 from firstlight.audit.matrix.cells import Cell
 from firstlight.cache import cache_dir, digest_of, file_digest
@@ -43,7 +43,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Row:
+class MatrixRow:
     """What came of one cell."""
 
     kernel: str
@@ -52,7 +52,7 @@ class Row:
     qemu: str
     refused: str | None = None
     """Why there is nothing to compare."""
-    shares: tuple[Share, ...] = ()
+    shares: tuple[AgreedShare, ...] = ()
     exceptions: tuple[Named, ...] = ()
     exceptions_of: dict[str, int] = field(default_factory=dict)
     """How many there are of each measure."""
@@ -82,7 +82,7 @@ _OBSERVING = threading.Semaphore(max(1, usable_processors() // 2))
 """Boots with the second observer at a time, where other machines record many: one takes more than a processor."""
 
 
-def measure(cell: Cell, progress: Progress, *, fresh: bool = False, make: Record = record) -> Row:
+def measure(cell: Cell, progress: Progress, *, fresh: bool = False, make: Record = record) -> MatrixRow:
     """Record a cell's boot, audit it, and say what came of it; what was measured with the same digests is read.
 
     A boot that cannot be is a row that says why.
@@ -90,7 +90,7 @@ def measure(cell: Cell, progress: Progress, *, fresh: bool = False, make: Record
     :param fresh: measure again.
     :param make: records the boot; the second observer always runs on this machine.
     """
-    row = Row(cell.release, cell.processor, cell.mitigations.label, "")
+    row = MatrixRow(cell.release, cell.processor, cell.mitigations.label, "")
     try:
         row = dataclasses.replace(
             row, qemu=_version(find_qemu(architecture_of_kernel(cell.kernel), cell.qemu).version_text)
@@ -115,7 +115,7 @@ def measure(cell: Cell, progress: Progress, *, fresh: bool = False, make: Record
         return dataclasses.replace(row, refused=error.message)
 
 
-def _measured(row: Row, options: RecordOptions, progress: Progress, make: Record) -> Row:
+def _measured(row: MatrixRow, options: RecordOptions, progress: Progress, make: Record) -> MatrixRow:
     try:
         make(options, progress)
         with _OBSERVING:
@@ -133,7 +133,7 @@ def _measured(row: Row, options: RecordOptions, progress: Progress, make: Record
     )
 
 
-def _named(pairs: Sequence[tuple[Difference, str | None]]) -> tuple[tuple[Named, ...], dict[str, int]]:
+def _named(pairs: Sequence[tuple[AuditDifference, str | None]]) -> tuple[tuple[Named, ...], dict[str, int]]:
     named: list[Named] = []
     counts: dict[str, int] = {}
     for measure_ in LIMITS:
@@ -168,23 +168,23 @@ def _version(text: str) -> str:
     return text.partition("version ")[2].split(" ")[0] or text
 
 
-def _write(path: Path, row: Row) -> None:
+def _write(path: Path, row: MatrixRow) -> None:
     temporary = path.with_suffix(".partial")
     temporary.write_text(json.dumps(row.data()), encoding="utf-8")
     temporary.rename(path)
 
 
-def _read(path: Path) -> Row | None:
+def _read(path: Path) -> MatrixRow | None:
     """A row as it was kept; none when there is none, or it is damaged."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        return Row(
+        return MatrixRow(
             kernel=data["kernel"],
             processor=data["processor"],
             mitigations=data["mitigations"],
             qemu=data["qemu"],
             refused=data["refused"],
-            shares=tuple(Share(Measure(each["measure"]), each["equal"], each["of"]) for each in data["shares"]),
+            shares=tuple(AgreedShare(Measure(each["measure"]), each["equal"], each["of"]) for each in data["shares"]),
             exceptions=tuple(Named(**{**each, "measure": Measure(each["measure"])}) for each in data["exceptions"]),
             exceptions_of=data["exceptions_of"],
             unexplained=data["unexplained"],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from firstlight.audit.matrix.cells import Cell, Extent, cells
 from firstlight.audit.matrix.kernels import matrix_kernels
-from firstlight.audit.matrix.measure import Record, Row, measure
+from firstlight.audit.matrix.measure import MatrixRow, Record, measure
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.kernel.kernel import open_kernel
 from firstlight.lab.run.record import record
@@ -31,7 +31,7 @@ def matrix(
     fresh: bool = False,
     make: Record = record,
     for_each: ForEach = _one_by_one,
-) -> list[Row]:
+) -> list[MatrixRow]:
     """Record and audit every cell; one that was measured with the same digests is read.
 
     :param progress: makes what hears how one boot goes on.
@@ -45,7 +45,7 @@ def matrix(
     """
     found = [(path, open_kernel(path).release or path.name) for path in kernels] or matrix_kernels(fresh=fresh)
     made = cells(extent, found, list(qemus) or [None], list(processors) or None)
-    rows: dict[int, Row] = {}
+    rows: dict[int, MatrixRow] = {}
 
     def one(number: int) -> None:
         rows[number] = measure(made[number], progress(), fresh=fresh, make=make)
@@ -55,7 +55,7 @@ def matrix(
     return [rows[number] for number in range(len(made))]
 
 
-def _tell(number: int, of: int, cell: Cell, row: Row) -> None:
+def _tell(number: int, of: int, cell: Cell, row: MatrixRow) -> None:
     verdict = row.refused or ("agrees" if row.reached else "below a limit")
     before = ", measured before" if row.from_cache else ""
     where = f"{cell.release} {cell.processor} {cell.mitigations.label}, QEMU {row.qemu or 'not found'}"

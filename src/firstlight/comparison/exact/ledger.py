@@ -11,7 +11,7 @@ import polars as pl
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.exact.functions import key_of_function
 from firstlight.comparison.exact.owners import Owners, owners_of
-from firstlight.comparison.exact.parts import Part, Parts, added, added_by, over_places
+from firstlight.comparison.exact.parts import ChangePart, Parts, added, added_by, over_places
 from firstlight.comparison.exact.rows import Key
 from firstlight.comparison.exact.tree import TreeDifference
 from firstlight.schema.spans import CallKind
@@ -105,7 +105,7 @@ def _paths(nodes: pl.DataFrame, owners: Owners, tolerance: Tolerance, shift: int
         if kind == CallKind.IDLE:
             idle[node] = ns
         elif owners.ticks[node]:
-            parts[node] = Parts.of(Part.MOVED, ns)
+            parts[node] = Parts.of(ChangePart.MOVED, ns)
         else:
             changes[node] = ns
     by_function: dict[Key, list[int]] = {}
@@ -119,7 +119,7 @@ def _paths(nodes: pl.DataFrame, owners: Owners, tolerance: Tolerance, shift: int
         rest = sorted(set(members) - set(small))
         signs = {changes[node] > 0 for node in rest}
         stays = len(signs) == 2 and abs(sum(changes[node] for node in rest)) <= max(path_ns, function_ns)
-        for part, group in ((Part.ACCIDENT, small), (Part.MOVED if stays else Part.CAUSED, rest)):
+        for part, group in ((ChangePart.ACCIDENT, small), (ChangePart.MOVED if stays else ChangePart.CAUSED, rest)):
             parts.update((node, Parts.of(part, changes[node])) for node in group)
     work = sum(each.caused_ns for each in parts.values())
     return dict(sorted({**parts, **_idle(idle, work, tolerance.idle_ns)}.items()))
@@ -151,7 +151,7 @@ def _idle(idle: Mapping[int, int], work_ns: int, tolerance_ns: int) -> dict[int,
     """Idle time: what absorbs caused work of the other sign moved; what is left was caused."""
     change = sum(idle.values())
     if abs(change) <= tolerance_ns:
-        return {node: Parts.of(Part.ACCIDENT, ns) for node, ns in idle.items()}
+        return {node: Parts.of(ChangePart.ACCIDENT, ns) for node, ns in idle.items()}
     absorbed = min(abs(change), abs(work_ns)) if change * work_ns < 0 else 0
     moved = absorbed if change > 0 else -absorbed
     total = Parts(change - moved, moved)

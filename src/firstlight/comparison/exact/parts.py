@@ -12,7 +12,7 @@ from firstlight.comparison.exact.rows import Key
 _K = TypeVar("_K", bound=Hashable)
 
 
-class Part(StrEnum):
+class ChangePart(StrEnum):
     """What a changed nanosecond is."""
 
     CAUSED = "caused"
@@ -42,10 +42,10 @@ class Parts:
         )
 
     @classmethod
-    def of(cls, part: Part, change_ns: int) -> Parts:
+    def of(cls, part: ChangePart, change_ns: int) -> Parts:
         """A change that is all of one part.
 
-        >>> Parts.of(Part.MOVED, -5)
+        >>> Parts.of(ChangePart.MOVED, -5)
         Parts(caused_ns=0, moved_ns=-5, accident_ns=0)
         """
         return cls(**{f"{part}_ns": change_ns})

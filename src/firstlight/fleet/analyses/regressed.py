@@ -44,7 +44,7 @@ _COLUMNS = {
 """What a row says of a part and its stratum."""
 
 
-class Verdict(StrEnum):
+class RegressionVerdict(StrEnum):
     """What became of a part."""
 
     SLOWER = "slower"
@@ -56,7 +56,7 @@ class Verdict(StrEnum):
     @property
     def is_change(self) -> bool:
         """Whether the part certainly changed."""
-        return self in (Verdict.SLOWER, Verdict.FASTER)
+        return self in (RegressionVerdict.SLOWER, RegressionVerdict.FASTER)
 
 
 def rank_sums(
@@ -131,7 +131,7 @@ def with_verdicts(
             "verdict": _verdict(row, clear, ends, strata).value,
             "few": min(row["new_boots"], row["boots"] - row["new_boots"]) < FEW,
         }
-    order = list(Verdict)
+    order = list(RegressionVerdict)
     rows.sort(key=lambda row: (order.index(row["verdict"]), -abs(row["change_ns"]), row["kind"], row["name"],
                                *(row[name] for name in strata)))  # fmt: skip
     columns = dict.fromkeys(("kind", "name", *strata), pl.String) | _COLUMNS
@@ -156,14 +156,14 @@ def _ends(bounds: pl.DataFrame | None, strata: Sequence[str], between: tuple[str
     }
 
 
-def _verdict(row: dict[str, Any], clear: bool, ends: _Ends, strata: Sequence[str]) -> Verdict:
+def _verdict(row: dict[str, Any], clear: bool, ends: _Ends, strata: Sequence[str]) -> RegressionVerdict:
     if not clear:
-        return Verdict.UNCHANGED
+        return RegressionVerdict.UNCHANGED
     cell = (row["kind"], row["name"], *(row[name] for name in strata))
     old, new = (ends.get((side, *cell), (row[f"{side}_ns"],) * 2) for side in ("old", "new"))
     if old[0] <= new[1] and new[0] <= old[1]:
-        return Verdict.UNSURE
-    return Verdict.SLOWER if row["new_ns"] > row["old_ns"] else Verdict.FASTER
+        return RegressionVerdict.UNSURE
+    return RegressionVerdict.SLOWER if row["new_ns"] > row["old_ns"] else RegressionVerdict.FASTER
 
 
 def _moments(row: dict[str, int]) -> tuple[float, float]:

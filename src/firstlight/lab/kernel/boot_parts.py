@@ -31,7 +31,7 @@ _HEADERS = 4096
 
 
 @dataclass(frozen=True)
-class Part:
+class ImagePart:
     """A part of what runs before the kernel's image is entered, or that image."""
 
     begins: Literal["loader", "decompressor", "kernel"]
@@ -54,11 +54,11 @@ def parts_before_kernel(kernel: Path, loader: str | None) -> list[dict[str, Any]
         read = None if architecture is None else _READERS.get(architecture.kernel_format)
         found = [] if read is None else read(head + file.read())
     if loader is not None:
-        found = [Part("loader", "", loader), *(part for part in found if part.begins != "loader")]
+        found = [ImagePart("loader", "", loader), *(part for part in found if part.begins != "loader")]
     return [asdict(part) for part in found]
 
 
-def compressed_parts(kernel: bytes) -> list[Part]:
+def compressed_parts(kernel: bytes) -> list[ImagePart]:
     """The parts of a kernel's file that unpacks itself: its stub for EFI, its decompressor and its image.
 
     >>> compressed_parts(bytes(4096))
@@ -77,8 +77,8 @@ def compressed_parts(kernel: bytes) -> list[Part]:
     return [*parts, *([] if image is None else [_part("kernel", image, "the kernel's image")])]
 
 
-def _part(begins: Any, code: bytes, detail: str) -> Part:
-    return Part(begins, code.hex(), detail)
+def _part(begins: Any, code: bytes, detail: str) -> ImagePart:
+    return ImagePart(begins, code.hex(), detail)
 
 
 def efi_entry(program: bytes) -> int | None:
@@ -113,4 +113,4 @@ def _image_entry(kernel: bytes) -> bytes | None:
     return None
 
 
-_READERS: Mapping[str, Callable[[bytes], list[Part]]] = {FORMAT: compressed_parts}
+_READERS: Mapping[str, Callable[[bytes], list[ImagePart]]] = {FORMAT: compressed_parts}

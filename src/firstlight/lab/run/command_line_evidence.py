@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from firstlight.bundle.command_line import CommandLineWord
 from firstlight.lab.guest.report import Report
-from firstlight.lab.kernel.command_line.account import Evidence, account, words_said_unknown
+from firstlight.lab.kernel.command_line.account import WordEvidence, account, words_said_unknown
 from firstlight.lab.kernel.command_line.parameters import kernel_parameters, plain
 from firstlight.lab.kernel.command_line.vocabulary import DRACUT, HELPER, INITRAMFS_TOOLS, SYSTEMD, Reader
 from firstlight.lab.run.resolve import Inputs
@@ -21,7 +21,7 @@ def words_of(inputs: Inputs, report: Report, log: str) -> list[CommandLineWord]:
     recipe = inputs.recipe
     said = f"{report.text('kmsg') or ''}\n{log}"
     listed = report.text("modules")
-    evidence = Evidence(
+    evidence = WordEvidence(
         # Not the symbols that this machine may have of the kernel: an equal boot elsewhere has equal facts.
         parameters=kernel_parameters(inputs.kernel, inputs.symbols),
         unknown=words_said_unknown(said),

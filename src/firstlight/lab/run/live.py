@@ -19,7 +19,7 @@ from firstlight.lab.qemu.console import PANIC, panic_line
 from firstlight.lab.qemu.emulator import explain_rejection
 from firstlight.lab.qemu.timestamps import Arrivals, Line, named_pipe
 from firstlight.lab.run.resolve import Inputs
-from firstlight.lab.run.runner import AFTER_READY_S, QUIET_S, Outcome
+from firstlight.lab.run.runner import AFTER_READY_S, QUIET_S, RunOutcome
 from firstlight.lab.run.tables import Attributed, write_log, write_marks, write_without_rows
 from firstlight.recipe.field_types import Accelerator
 from firstlight.schema.marks import Mark, MarkSource
@@ -40,7 +40,7 @@ _CONSOLE_MARKS = (
 class LiveBoot:
     """One live boot, its tables written."""
 
-    outcome: Outcome
+    outcome: RunOutcome
     attributed: Attributed
     accelerator: Accelerator
 
@@ -112,7 +112,7 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, acc
     write_marks(marks, bundle)
     write_log([(line.time_ns, line.text.decode(errors="replace")) for line in console.lines], bundle)
     write_without_rows(bundle)
-    outcome = Outcome(reason, detail, text, files.report.read_bytes(), log, ended, wall_s)
+    outcome = RunOutcome(reason, detail, text, files.report.read_bytes(), log, ended, wall_s)
     totals = Totals(instructions=None, virtual_ns=watch.ready_ns, idle_ns=None)
     return LiveBoot(outcome, Attributed(totals), accelerator)
 

@@ -35,7 +35,7 @@ from firstlight.lab.run.guest_architecture import guest_architecture
 from firstlight.lab.run.live import boot_live
 from firstlight.lab.run.packages import tables_from_packages
 from firstlight.lab.run.resolve import Inputs, resolve
-from firstlight.lab.run.runner import Outcome, Watch, run
+from firstlight.lab.run.runner import RunOutcome, Watch, run
 from firstlight.lab.run.tables import (
     Attributed,
     ready_time,
@@ -61,7 +61,7 @@ from firstlight.version import VERSION
 class _Booted:
     """One boot, run and written into its bundle's tables."""
 
-    outcome: Outcome
+    outcome: RunOutcome
     report: Report
     attributed: Attributed
     accelerator: Accelerator
@@ -167,7 +167,7 @@ def _boot(inputs: Inputs, files: RunFiles, bundle: Path, progress: Progress, ask
     return _Booted(outcome, report, attributed, accelerator, missing)
 
 
-def _missing(inputs: Inputs, outcome: Outcome, report: Report) -> list[str]:
+def _missing(inputs: Inputs, outcome: RunOutcome, report: Report) -> list[str]:
     """What the evidence lacks of what was asked for, in words."""
     missing = [] if outcome.reason is None else [f"the boot from its failure on ({outcome.reason})"]
     if not inputs.recipe.chosen.guest_helper:
@@ -184,7 +184,7 @@ def _missing(inputs: Inputs, outcome: Outcome, report: Report) -> list[str]:
 
 def run_exact(
     inputs: Inputs, files: RunFiles, progress: Progress | None = None, asks: Mapping[str, Any] | None = None
-) -> Outcome:
+) -> RunOutcome:
     """Run the recipe once, exactly, and leave its evidence in *files*.
 
     :raises LabError: when QEMU does not start.
@@ -206,7 +206,7 @@ def run_exact(
 
 
 def _attribute(
-    inputs: Inputs, files: RunFiles, bundle: Path, outcome: Outcome, report: Report, missing: list[str]
+    inputs: Inputs, files: RunFiles, bundle: Path, outcome: RunOutcome, report: Report, missing: list[str]
 ) -> Attributed:
     if inputs.plugin is not None and files.profile.is_file():
         cut_log = outcome.reason in (None, FailureReason.VIRTUAL_TIMEOUT)

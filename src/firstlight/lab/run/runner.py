@@ -56,7 +56,7 @@ class Watch:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """How a boot ended, and what it left."""
 
     reason: FailureReason | None
@@ -81,7 +81,7 @@ def run(
     files: RunFiles,
     watch: Watch,
     on_progress: Callable[[Snapshot], None] = lambda snapshot: None,
-) -> Outcome:
+) -> RunOutcome:
     """Run QEMU until the boot came up, failed or took too long; no process is left, whatever happens.
 
     A guest without a report is ended when it is ready, at an instant that depends on the host. Its console ends with
@@ -107,7 +107,7 @@ def run(
         raise explain_rejection(log, launch.command)
     if reason == FailureReason.QEMU_DIED:
         detail = "; ".join([detail, *log.strip().splitlines()[-3:]])
-    return Outcome(reason, detail, text, _read(files.report), log, ended, wall_s, status, ready_offset)
+    return RunOutcome(reason, detail, text, _read(files.report), log, ended, wall_s, status, ready_offset)
 
 
 def _watch(

@@ -13,7 +13,7 @@ Value = int | str | None
 
 
 @dataclass(frozen=True)
-class Difference:
+class TableDifference:
     """The first row of a table in which two bundles differ."""
 
     table: str
@@ -29,7 +29,7 @@ class Difference:
     def describe(self) -> str:
         """The difference in one line, for people.
 
-        >>> Difference("log", 3, (9, 9), {"text": ("a", "b")}, 2).describe()
+        >>> TableDifference("log", 3, (9, 9), {"text": ("a", "b")}, 2).describe()
         "`log` differs in 2 rows, first in row 3: text 'a' became 'b'"
         """
         values = ", ".join(f"{name} {_show(one)} became {_show(other)}" for name, (one, other) in self.columns.items())
@@ -38,7 +38,7 @@ class Difference:
         return f"`{self.table}` differs in {count}{length}, first in row {self.row}: {values}"
 
 
-def first_difference(bundle: Path, again: Path, table: str) -> Difference | None:
+def first_difference(bundle: Path, again: Path, table: str) -> TableDifference | None:
     """The first difference of a table in two bundles; `None` when every row is the same.
 
     :raises BundleError: when one of the tables is missing or damaged.
@@ -56,7 +56,7 @@ def first_difference(bundle: Path, again: Path, table: str) -> Difference | None
     before = one.row(row, named=True) if row < one.height else dict.fromkeys(one.columns)
     after = other.row(row, named=True) if row < other.height else dict.fromkeys(one.columns)
     columns = {name: (before[name], after[name]) for name in one.columns if before[name] != after[name]}
-    return Difference(table, row, (one.height, other.height), columns, differing)
+    return TableDifference(table, row, (one.height, other.height), columns, differing)
 
 
 def _show(value: Value) -> str:

@@ -17,7 +17,7 @@ from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.record import record
 from firstlight.lab.run.resolve import resolve
-from firstlight.lab.run.table_diff import Difference, first_difference
+from firstlight.lab.run.table_diff import TableDifference, first_difference
 from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.options import RecordOptions
 from firstlight.schema.records import FailureReason
@@ -33,14 +33,14 @@ class ChangedInput:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verification:
     """Whether a recipe gave the same boot again."""
 
     inputs: tuple[ChangedInput, ...] = ()
     """Inputs that differ; nothing was booted then."""
     observers: tuple[ChangedInput, ...] = ()
     """What only watches the boot, or was asked to be another, and differs: the recipe was booted all the same."""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[TableDifference, ...] = ()
     """Tables that differ, each with its first differing row."""
     outcome: str | None = None
     """How the boots ended, when they ended differently."""
@@ -61,7 +61,7 @@ def verify(
     qemu: Path | None = None,
     given: Mapping[str, Any] | None = None,
     trust: bool = False,
-) -> Verdict:
+) -> Verification:
     """Boot the recipe of a bundle again, into a bundle of its own that is removed, and compare every table.
 
     A plugin that was built anew only watches the boot: that it differs is reported, and is no reason to stop.
@@ -103,7 +103,7 @@ def verify(
         deciding = tuple(each for each in changed if each.name not in watching)
         observers = tuple(each for each in changed if each.name in watching)
         if deciding:
-            return Verdict(inputs=deciding, observers=observers)
+            return Verification(inputs=deciding, observers=observers)
         # A failed boot's bundle says how it ended, and is compared like any other.
         with suppress(UnhealthyBootError):
             record(options, progress)
@@ -116,7 +116,7 @@ def _check_tables(bundle: Path, manifest: Manifest) -> None:
         check_digest(bundle, table, promised.sha256)
 
 
-def compare(bundle: Path, again: Path) -> Verdict:
+def compare(bundle: Path, again: Path) -> Verification:
     """Compare two bundles, table by table.
 
     :raises BundleError: when one is damaged.
@@ -131,7 +131,7 @@ def compare(bundle: Path, again: Path) -> Verdict:
             difference = first_difference(bundle, again, table)
             if difference is not None:
                 differences.append(difference)
-    return Verdict(
+    return Verification(
         differences=tuple(differences),
         outcome=_outcome(first, second),
         tables={name: table.rows for name, table in first.tables.items()},

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from firstlight.audit.agreement import LIMITS, Measure
-from firstlight.audit.matrix.measure import Named, Row
+from firstlight.audit.matrix.measure import MatrixRow, Named
 from firstlight.escape import escape_markdown
 from firstlight.render.markdown.table import markdown_table
 from firstlight.render.model.table import Column, Table, Value, table
@@ -21,7 +21,7 @@ _TITLES = {
 }
 
 
-def matrix_markdown(rows: Sequence[Row], command: str) -> str:
+def matrix_markdown(rows: Sequence[MatrixRow], command: str) -> str:
     """The document: one table for each kernel and QEMU, then the exceptions of the cells below a limit.
 
     :param command: what makes it again.
@@ -52,20 +52,20 @@ def matrix_markdown(rows: Sequence[Row], command: str) -> str:
 
 
 def _share(measure: Measure) -> Column:
-    def value(row: Row) -> Value:
+    def value(row: MatrixRow) -> Value:
         return next((each.share for each in row.shares if each.measure is measure), "")
 
     return Column(_TITLES[measure], "share", value, write=share_percent)
 
 
-def _verdict(row: Row) -> str:
+def _verdict(row: MatrixRow) -> str:
     if row.refused is not None:
         return f"not booted: {row.refused}"
     low = [_TITLES[share.measure] for share in row.shares if not share.reached]
     return "below: " + ", ".join(low) if low else "agrees"
 
 
-def _exceptions_of(row: Row) -> str:
+def _exceptions_of(row: MatrixRow) -> str:
     """How many exceptions a cell has, and of how many the cause is not known."""
     count = sum(row.exceptions_of.values())
     return "" if row.refused is not None else f"{count}, {row.unexplained} not known" if row.unexplained else f"{count}"
@@ -80,14 +80,14 @@ _COLUMNS = [
 ]
 
 
-def _exceptions(rows: Sequence[Row]) -> Table:
+def _exceptions(rows: Sequence[MatrixRow]) -> Table:
     """A table of exceptions; one that several cells share stands once, with how many they are."""
-    cells: dict[tuple[Measure, str, str | None], list[tuple[Row, Named]]] = {}
+    cells: dict[tuple[Measure, str, str | None], list[tuple[MatrixRow, Named]]] = {}
     for row in rows:
         for each in row.exceptions:
             cells.setdefault((each.measure, each.what, each.cause), []).append((row, each))
 
-    def where(found: list[tuple[Row, Named]]) -> str:
+    def where(found: list[tuple[MatrixRow, Named]]) -> str:
         row = found[0][0]
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
         return f"{row.kernel} {row.processor} {row.mitigations} {row.qemu}{more}"

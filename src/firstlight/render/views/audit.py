@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from firstlight.audit.agreement import LIMITS, Measure, Share
+from firstlight.audit.agreement import LIMITS, AgreedShare, Measure
 from firstlight.audit.boot import Audit
 from firstlight.render.model.pictures import Meter
 from firstlight.render.model.report import BLANK, Block, Line
@@ -70,7 +70,7 @@ def agreement_table(found: Audit) -> Table:
     )
 
 
-def _meter(share: Share) -> Meter:
+def _meter(share: AgreedShare) -> Meter:
     return Meter(share.share, LIMITS[share.measure], LOWEST, 16)
 
 

@@ -12,7 +12,7 @@ from firstlight.comparison.exact.architectures import OnBoth
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.exact.headline import headline
 from firstlight.comparison.exact.level import Level
-from firstlight.comparison.exact.parts import Part, Parts
+from firstlight.comparison.exact.parts import ChangePart, Parts
 from firstlight.comparison.exact.parts import added as sum_of_parts
 from firstlight.comparison.exact.path import Hidden
 from firstlight.comparison.exact.rows import Key, Row
@@ -219,14 +219,14 @@ def _part_columns(small: Sequence[Row], level: Level, parts: Mapping[Key, Parts]
     """A column for each part that any row has; one that stands for several has their sum, and all the total."""
     sums = {"whole": sum_of_parts(parts.values()), "sum": sum_of_parts(parts[row.key] for row in small)}
 
-    def value(part: Part) -> Callable[[Row], Value]:
+    def value(part: ChangePart) -> Callable[[Row], Value]:
         def of(row: Row) -> Value:
             found: int = getattr(sums[row.kind] if row.kind in sums else parts[row.key], f"{part}_ns")
             return found or ""
 
         return of
 
-    there = [part for part in Part if any(getattr(each, f"{part}_ns") for each in parts.values())]
+    there = [part for part in ChangePart if any(getattr(each, f"{part}_ns") for each in parts.values())]
     return [Column(str(part).capitalize(), "change", value(part), wide=132) for part in there]
 
 

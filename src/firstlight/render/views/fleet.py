@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from firstlight.bundle.boot import Boot
-from firstlight.fleet.analyses.regressed import Verdict
+from firstlight.fleet.analyses.regressed import RegressionVerdict
 from firstlight.fleet.causes import FleetCauses
 from firstlight.fleet.questions import Answer, Question
 from firstlight.fleet.reproduction import SlowInitcall
@@ -54,7 +54,7 @@ def answer_table(answer: Answer, limit: int | None = None) -> Table:
     rows = answer.rows.to_dicts()
     notes = []
     if answer.question == Question.REGRESSED:
-        changed = [row for row in rows if row["verdict"] != Verdict.UNCHANGED]
+        changed = [row for row in rows if row["verdict"] != RegressionVerdict.UNCHANGED]
         notes = [f"{len(rows) - len(changed):,} cells are unchanged"] if rows else []
         rows = changed
     shown = rows if limit is None else rows[:limit]

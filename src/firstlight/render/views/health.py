@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from firstlight.advise.health.result import Difference, Health, HealthCheck, Outcome
+from firstlight.advise.health.result import Health, HealthCheck, HealthDifference, HealthOutcome
 from firstlight.bundle.boot import Boot
 from firstlight.escape import printable
 from firstlight.render.model.report import BLANK, Block, Line
 from firstlight.render.model.table import Column, table
 
-_STYLES = {Outcome.FAIL: "bold red", Outcome.CHANGED: "yellow"}
+_STYLES = {HealthOutcome.FAIL: "bold red", HealthOutcome.CHANGED: "yellow"}
 
 
 def health_report(boot: Boot, health: Health, most: int | None = 3) -> Iterator[Block]:
@@ -78,7 +78,7 @@ def health_data(health: Health) -> dict[str, Any]:
     }
 
 
-def _difference(each: Difference) -> dict[str, Any]:
+def _difference(each: HealthDifference) -> dict[str, Any]:
     return {
         "subject": each.subject,
         "before": each.before,

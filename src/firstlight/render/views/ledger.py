@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from firstlight.comparison.exact.difference import ExactDifference
-from firstlight.comparison.exact.parts import Part, Parts
+from firstlight.comparison.exact.parts import ChangePart, Parts
 from firstlight.escape import printable
 from firstlight.quantities import share, signed_time
 from firstlight.render.model.report import Block, Line
 from firstlight.render.model.table import Column, Value, table
 
 _MEANS = {
-    Part.CAUSED: "reached from the input that differs",
-    Part.MOVED: "the same work at another place or time",
-    Part.ACCIDENT: "within the noise band",
+    ChangePart.CAUSED: "reached from the input that differs",
+    ChangePart.MOVED: "the same work at another place or time",
+    ChangePart.ACCIDENT: "within the noise band",
 }
 
 
@@ -57,6 +57,6 @@ def ledger_table(difference: ExactDifference) -> Iterator[Block]:
         yield Line(f"noise band: {printable(difference.tolerance.source, 200)}", "dim", indent=2)
 
 
-def _of(parts: Parts, part: Part) -> int:
+def _of(parts: Parts, part: ChangePart) -> int:
     found: int = getattr(parts, f"{part}_ns")
     return found

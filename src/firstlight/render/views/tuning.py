@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from firstlight.advise.health.result import Outcome
+from firstlight.advise.health.result import HealthOutcome
 from firstlight.advise.tuning.remedy import Remedy
 from firstlight.advise.tuning.shares import RemedyShare
 from firstlight.advise.tuning.tuning import PhaseChange, TriedChoice, Tuning
@@ -48,7 +48,7 @@ def tuning_verdict(tuning: Tuning) -> str:
     before, after = tuning.before_ns, tuning.after_ns
     if before is None or after is None:
         return "No boot counts."
-    failed = [check.id for check in tuning.health if check.outcome is Outcome.FAIL]
+    failed = [check.id for check in tuning.health if check.outcome is HealthOutcome.FAIL]
     health = f"unhealthy: {', '.join(failed)}" if failed else "healthy"
     number = len(tuning.kept)
     remedies = "1 remedy" if number == 1 else f"{number} remedies"
@@ -236,7 +236,7 @@ def _which(each: TriedChoice, tuning: Tuning) -> str:
 
 
 def _health(tuning: Tuning) -> Table:
-    rows = [each for each in tuning.health if each.outcome is not Outcome.PASS]
+    rows = [each for each in tuning.health if each.outcome is not HealthOutcome.PASS]
     return table(
         "Health of the result, without the checks that pass",
         [

@@ -41,7 +41,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Step:
+class LawStep:
     """Between two neighbouring sizes the cost grew by more, or less, than the law has it."""
 
     below: float
@@ -77,7 +77,7 @@ class ScalingAnalysis:
     exponent: Exponent | None
     growth_exponent: Exponent | None
     left_out: LeftOut | None
-    steps: tuple[Step, ...]
+    steps: tuple[LawStep, ...]
     parts: tuple[CostPart, ...]
     falls: bool = False
     """The cost falls as the size grows: the best law is the constant, and it is wrong."""
@@ -295,14 +295,14 @@ def band_of(fits: Sequence[Fit], size: float) -> tuple[float, float]:
     return max(0.0, min(value - half for value, half in values)), max(value + half for value, half in values)
 
 
-def _steps(size: Floats, cost: Floats, best: Fit) -> tuple[Step, ...]:
+def _steps(size: Floats, cost: Floats, best: Fit) -> tuple[LawStep, ...]:
     """Where the cost jumps: more than three times what the distance from the law usually changes, and 0.01 % of it."""
     distinct = np.unique(size)
     level = np.array([float(np.median(cost[size == at])) for at in distinct])
     jumps = np.diff(level - best.at(distinct))
     usual = float(np.median(np.abs(jumps)))
     found = [
-        Step(float(distinct[place]), float(distinct[place + 1]), float(jump))
+        LawStep(float(distinct[place]), float(distinct[place + 1]), float(jump))
         for place, jump in enumerate(jumps)
         if abs(jump) > 3 * usual and abs(jump) > max(1.0, 1e-4 * level[place + 1])
     ]

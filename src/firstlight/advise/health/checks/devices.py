@@ -5,8 +5,8 @@ from __future__ import annotations
 from firstlight.advise.health.check import Found, NoEvidenceError, both, both_listed, both_reported, check
 from firstlight.advise.health.check_id import CheckId
 from firstlight.advise.health.differences import changed, lost
-from firstlight.advise.health.evidence import Evidence
-from firstlight.advise.health.result import Difference
+from firstlight.advise.health.evidence import HealthEvidence
+from firstlight.advise.health.result import HealthDifference
 from firstlight.quantities import counted
 
 _OF_EMULATORS = ("52:54:00:", "02:42:")
@@ -16,14 +16,14 @@ _SECTOR = 512
 
 
 @check(CheckId.DEV, "devices")
-def devices(boot: Evidence, baseline: Evidence | None) -> Found:
+def devices(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """Every device of the baseline is there."""
     now, before = both_listed(boot, baseline, "device.", "devices")
     return lost(before, now, "device."), counted(len(now), "device")
 
 
 @check(CheckId.DRIVER, "drivers bound")
-def drivers(boot: Evidence, baseline: Evidence | None) -> Found:
+def drivers(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """Every device has the driver that it has in the baseline."""
     now, before = both_listed(boot, baseline, "device.", "devices")
     bound = {name: driver for name, driver in before.items() if driver}
@@ -32,13 +32,13 @@ def drivers(boot: Evidence, baseline: Evidence | None) -> Found:
 
 
 @check(CheckId.NAMES, "block and network names")
-def names(boot: Evidence, baseline: Evidence | None) -> Found:
+def names(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """Block devices have the same names and are not smaller, network devices the same names and addresses.
 
     An address that the kernel invents at every start does not count.
     """
     boot, baseline = both_reported(boot, baseline)
-    found: list[Difference] = []
+    found: list[HealthDifference] = []
     for prefix in ("block.", "network."):
         before, now = baseline.group(prefix), boot.group(prefix)
         unit = _SECTOR if prefix == "block." else None
@@ -70,27 +70,27 @@ def _sectors(text: str | None) -> int:
 
 
 @check(CheckId.MOD, "kernel modules")
-def modules(boot: Evidence, baseline: Evidence | None) -> Found:
+def modules(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """Every module of the baseline is loaded."""
     now, before = both(_modules, boot, baseline, "lists no modules", "that lists modules")
     return lost(before, now, "module.", 1), counted(len(now), "module")
 
 
-def _modules(evidence: Evidence) -> dict[str, str] | None:
+def _modules(evidence: HealthEvidence) -> dict[str, str] | None:
     """The modules; none at all is evidence where the guest reported."""
     found = evidence.group("module.")
     return found if found or evidence.reported else None
 
 
 @check(CheckId.IRQ, "interrupts")
-def interrupts(boot: Evidence, baseline: Evidence | None) -> Found:
+def interrupts(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """No interrupt is an error, and those that the baseline counted were counted."""
     if (named := boot.facts.get("interrupts.counted")) is None:
         raise NoEvidenceError("the evidence has no count of interrupts")
     found = []
     before = None if baseline is None else baseline.number("interrupts.errors")
     if (errors := boot.number("interrupts.errors") or 0) > (before or 0):
-        found.append(Difference("interrupts.errors", str(before or 0), str(errors)))
+        found.append(HealthDifference("interrupts.errors", str(before or 0), str(errors)))
     now = dict.fromkeys(named.split("\n"), "")
     if baseline is not None and (names := baseline.facts.get("interrupts.counted")) is not None:
         found += lost(dict.fromkeys(names.split("\n"), ""), now, "interrupt ")

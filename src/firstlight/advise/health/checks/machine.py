@@ -6,8 +6,8 @@ import re
 
 from firstlight.advise.health.check import Found, NoEvidenceError, both, check
 from firstlight.advise.health.check_id import CheckId
-from firstlight.advise.health.evidence import Evidence
-from firstlight.advise.health.result import Difference
+from firstlight.advise.health.evidence import HealthEvidence
+from firstlight.advise.health.result import HealthDifference
 from firstlight.quantities import size_text
 
 _MEMORY_TOLERANCE = 0.005
@@ -25,7 +25,7 @@ _PROCESSORS = re.compile(r"smp: Brought up (?:\d+ nodes?, )?(\d+) CPUs?|SMP: Tot
 
 
 @check(CheckId.MEM, "memory")
-def memory(boot: Evidence, baseline: Evidence | None) -> Found:
+def memory(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """The kernel manages as much memory as in the baseline, within 0.5 %, and an eighth of it is available."""
     known = [name for name in ("memory.total_bytes", "memory.present_bytes") if boot.number(name) is not None]
     if not known:
@@ -35,27 +35,27 @@ def memory(boot: Evidence, baseline: Evidence | None) -> Found:
     now, before = both(lambda each: each.number(name), boot, baseline, lacks, needed)
     assert baseline is not None
     off = abs(now - before) > before * _MEMORY_TOLERANCE
-    found = [Difference(name, str(before), str(now), unit_bytes=1)] if off else []
+    found = [HealthDifference(name, str(before), str(now), unit_bytes=1)] if off else []
     left, total = boot.number("memory.available_bytes"), boot.number("memory.total_bytes")
     if left is not None and total is not None and left < total * _LEAST_AVAILABLE:
         then = baseline.number("memory.available_bytes")
         if then is None and not found:
             raise NoEvidenceError(f"{size_text(left)} are available; the baseline does not say what was there")
         if then is not None and then >= before * _LEAST_AVAILABLE:
-            found.append(Difference("memory.available_bytes", str(then), str(left), unit_bytes=1))
+            found.append(HealthDifference("memory.available_bytes", str(then), str(left), unit_bytes=1))
     return found, size_text(now)
 
 
 @check(CheckId.CPU, "processors")
-def processors(boot: Evidence, baseline: Evidence | None) -> Found:
+def processors(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """No processor is missing."""
     lacks, needed = "has no number of processors", "with the number of its processors"
     now, before = both(_processors, boot, baseline, lacks, needed)
-    found = [Difference("cpu.count", str(before), str(now))] if now < before else []
+    found = [HealthDifference("cpu.count", str(before), str(now))] if now < before else []
     return found, f"{now}"
 
 
-def _processors(evidence: Evidence) -> int | None:
+def _processors(evidence: HealthEvidence) -> int | None:
     """The number of processors, from the guest's report or else from the kernel's log."""
     if (counted := evidence.number("cpu.count")) is not None:
         return counted
@@ -64,7 +64,7 @@ def _processors(evidence: Evidence) -> int | None:
 
 
 @check(CheckId.LPJ, "loops per jiffy")
-def loops_per_jiffy(boot: Evidence, baseline: Evidence | None) -> Found:
+def loops_per_jiffy(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """Short delays are as long as they should be: lpj as in the baseline, else as the TSC's rate gives it."""
     if (lpj := boot.number("kernel.lpj")) is None:
         raise NoEvidenceError("the log has no line with `lpj=`")
@@ -72,10 +72,10 @@ def loops_per_jiffy(boot: Evidence, baseline: Evidence | None) -> Found:
     if before is None and (before := _true_lpj(boot, lpj)) is None:
         raise NoEvidenceError(f"lpj={lpj}; needs a baseline, or a log with the TSC's rate")
     off = abs(lpj - before) > before * _LPJ_TOLERANCE
-    return [Difference("kernel.lpj", str(before), str(lpj))] if off else [], f"{lpj}"
+    return [HealthDifference("kernel.lpj", str(before), str(lpj))] if off else [], f"{lpj}"
 
 
-def _true_lpj(boot: Evidence, lpj: int) -> int | None:
+def _true_lpj(boot: HealthEvidence, lpj: int) -> int | None:
     """What lpj must be: the TSC's rate over the ticks of a second; of all if the configuration is not known."""
     rates = [float(match[1]) for match in map(_TSC.match, boot.messages) if match]
     if not rates:
@@ -86,10 +86,10 @@ def _true_lpj(boot: Evidence, lpj: int) -> int | None:
 
 
 @check(CheckId.CLOCK, "clock source")
-def clocks(boot: Evidence, baseline: Evidence | None) -> Found:
+def clocks(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """The clock source and the clock event device are those of the baseline, and none was found unstable."""
     source = _counter(boot.facts.get("clocksource.current"))
-    found = [Difference(text, None, "") for text in boot.messages if _UNSTABLE.search(text)]
+    found = [HealthDifference(text, None, "") for text in boot.messages if _UNSTABLE.search(text)]
     if source is None and not found:
         raise NoEvidenceError("the evidence does not name the clock source")
     if baseline is None or (before := _counter(baseline.facts.get("clocksource.current"))) is None:
@@ -97,10 +97,10 @@ def clocks(boot: Evidence, baseline: Evidence | None) -> Found:
             return found, source or ""
         raise NoEvidenceError(f"{source}; needs a baseline with a clock source")
     if source is not None and before != source:
-        found.append(Difference("clocksource.current", before, source))
+        found.append(HealthDifference("clocksource.current", before, source))
     device, then = boot.facts.get("clockevent.current"), baseline.facts.get("clockevent.current")
     if device and then and device != then:
-        found.append(Difference("clockevent.current", then, device))
+        found.append(HealthDifference("clockevent.current", then, device))
     return found, f"{source or 'an unknown source'}, events by {device or 'an unknown device'}"
 
 
@@ -110,9 +110,9 @@ def _counter(name: str | None) -> str | None:
 
 
 @check(CheckId.ENTROPY, "entropy")
-def entropy(boot: Evidence, baseline: Evidence | None) -> Found:
+def entropy(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """The random number generator is ready, and nothing read from it before."""
-    starved = [Difference(text, None, "") for text in boot.messages if _STARVED.search(text)]
+    starved = [HealthDifference(text, None, "") for text in boot.messages if _STARVED.search(text)]
     if baseline is not None:
         known = {text for text in baseline.messages if _STARVED.search(text)}
         starved = [each for each in starved if each.subject not in known]
@@ -125,5 +125,5 @@ def entropy(boot: Evidence, baseline: Evidence | None) -> Found:
         return starved, "ready" if ready else ""
     before = None if baseline is None else baseline.number("entropy.available")
     if before is None or before >= _ENTROPY_FULL:
-        return [*starved, Difference("entropy.available", str(_ENTROPY_FULL), str(bits))], "not ready"
+        return [*starved, HealthDifference("entropy.available", str(_ENTROPY_FULL), str(bits))], "not ready"
     return starved, "not ready, as in the baseline"

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from firstlight.advise.health.check import Found, NoEvidenceError, both_reported, check
 from firstlight.advise.health.check_id import CheckId
 from firstlight.advise.health.differences import changed, lost
-from firstlight.advise.health.evidence import Evidence
-from firstlight.advise.health.result import Difference
+from firstlight.advise.health.evidence import HealthEvidence
+from firstlight.advise.health.result import HealthDifference
 from firstlight.quantities import counted
 
 #: Arguments of the kernel that switch a protection off.
@@ -23,11 +23,11 @@ _MODULES = "/sys/kernel/security/lsm"
 
 
 @check(CheckId.VULN, "mitigations")
-def mitigations(boot: Evidence, baseline: Evidence | None) -> Found:
+def mitigations(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """The processor's vulnerabilities are handled as in the baseline."""
     words = [word for word in boot.facts.get("kernel.command_line", "").split() if _OFF.match(word)]
     known = set() if baseline is None else set(baseline.facts.get("kernel.command_line", "").split())
-    found = [Difference(word, None, "switches a protection off") for word in words if word not in known]
+    found = [HealthDifference(word, None, "switches a protection off") for word in words if word not in known]
     now = boot.group("vulnerability.")
     before = {} if baseline is None else baseline.group("vulnerability.")
     if now and before:
@@ -44,7 +44,7 @@ def mitigations(boot: Evidence, baseline: Evidence | None) -> Found:
 
 
 @check(CheckId.POLICY, "policy")
-def policy(boot: Evidence, baseline: Evidence | None) -> Found:
+def policy(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """Kernel settings and security modules are those of the baseline, and no process may do more."""
     boot, baseline = both_reported(boot, baseline)
     before, now = baseline.group("policy."), boot.group("policy.")
@@ -55,7 +55,7 @@ def policy(boot: Evidence, baseline: Evidence | None) -> Found:
     return found, f"{counted(len(now), 'setting')}, {counted(len(processes), 'kind')} of processes"
 
 
-def _changed_policy(before: Mapping[str, str], now: Mapping[str, str]) -> list[Difference]:
+def _changed_policy(before: Mapping[str, str], now: Mapping[str, str]) -> list[HealthDifference]:
     """The settings that differ; of the list of security modules, each that is missing."""
     found = changed(before, now, "policy.")
     left = now.get(_MODULES, "").split(",")
@@ -63,10 +63,10 @@ def _changed_policy(before: Mapping[str, str], now: Mapping[str, str]) -> list[D
     if not gone:
         return found
     others = [each for each in found if each.subject != f"policy.{_MODULES}"]
-    return [*others, *(Difference(f"security module {name}", name, None) for name in gone)]
+    return [*others, *(HealthDifference(f"security module {name}", name, None) for name in gone)]
 
 
-def _freer(name: str, before: str, after: str) -> list[Difference]:
+def _freer(name: str, before: str, after: str) -> list[HealthDifference]:
     """What the processes of a name may do now that none of them might: the least confined of each counts."""
     then, now = _confinement(before), _confinement(after)
     found = []
@@ -75,7 +75,7 @@ def _freer(name: str, before: str, after: str) -> list[Difference]:
         more = bool(is_now & ~was) if key == "CapEff" else is_now < was
         if more:
             shown = (f"{was:#x}", f"{is_now:#x}") if key == "CapEff" else (str(was), str(is_now))
-            found.append(Difference(f"process.{name} {key}", *shown))
+            found.append(HealthDifference(f"process.{name} {key}", *shown))
     return found
 
 

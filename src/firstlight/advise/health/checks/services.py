@@ -11,8 +11,8 @@ import polars as pl
 from firstlight.advise.health.check import Found, NoEvidenceError, both, both_reported, check
 from firstlight.advise.health.check_id import CheckId
 from firstlight.advise.health.differences import lost
-from firstlight.advise.health.evidence import Evidence
-from firstlight.advise.health.result import Difference
+from firstlight.advise.health.evidence import HealthEvidence
+from firstlight.advise.health.result import HealthDifference
 from firstlight.analysis.units import units
 from firstlight.lab.rootfs.commands import COMMANDS_UNIT
 from firstlight.quantities import counted, time_text
@@ -36,16 +36,16 @@ _PASSING = re.compile(r"\.(?:device|scope|slice|timer|swap)$|@|^firstlight-|^run
 
 
 @check(CheckId.BOOT, "boot")
-def came_up(boot: Evidence, baseline: Evidence | None) -> Found:
+def came_up(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """The boot reached its end, and the guest reported no error.
 
     A record that ends before userspace, or does not show it, says nothing of whether the boot came up.
     """
     found = []
     if (failure := boot.manifest.failure) is not None:
-        found.append(Difference(f"the boot failed ({failure.reason})", None, failure.detail))
+        found.append(HealthDifference(f"the boot failed ({failure.reason})", None, failure.detail))
     if error := boot.facts.get("error"):
-        found.append(Difference("the guest reported an error", None, error))
+        found.append(HealthDifference("the guest reported an error", None, error))
     came, reached = not found, set(boot.boot.marks()["mark"].to_list())
     if came and not _has_userspace(boot, reached):
         raise NoEvidenceError("the evidence shows no userspace")
@@ -54,7 +54,7 @@ def came_up(boot: Evidence, baseline: Evidence | None) -> Found:
         missing = [mark for mark in _instants(baseline) if mark not in reached]
         before = _before_all(reached) if boot.lost_head else frozenset()
         shown = [mark for mark in missing if mark not in before and boot.can_show(_instants(baseline)[mark])]
-        found += [Difference(f"mark {mark}", "reached", None) for mark in shown]
+        found += [HealthDifference(f"mark {mark}", "reached", None) for mark in shown]
         if came and shown:
             detail += f", without {counted(len(shown), 'mark')} of the baseline"
         elif came and missing:
@@ -63,7 +63,7 @@ def came_up(boot: Evidence, baseline: Evidence | None) -> Found:
     return found, detail
 
 
-def _instants(evidence: Evidence) -> dict[str, frozenset[str]]:
+def _instants(evidence: HealthEvidence) -> dict[str, frozenset[str]]:
     """The marks of the system with the formats that show them; where a record begins and ends says nothing of it."""
     rows = evidence.boot.marks().select("mark", "source").iter_rows()
     return {mark: evidence.origins_of(source) for mark, source in rows if mark not in _OF_RECORDS}
@@ -76,32 +76,32 @@ def _before_all(reached: Set[str]) -> frozenset[str]:
     return frozenset(marks[:first])
 
 
-def _has_userspace(boot: Evidence, reached: Set[str]) -> bool:
+def _has_userspace(boot: HealthEvidence, reached: Set[str]) -> bool:
     """Whether the evidence shows that userspace ran; a recording that is complete ends there."""
     if boot.manifest.mode != RecordMode.IMPORTED:
         return True
     return not _USERSPACE_MARKS.isdisjoint(reached) or bool(boot.unit_states) or boot.reported
 
 
-def _profiled(evidence: Evidence) -> bool:
+def _profiled(evidence: HealthEvidence) -> bool:
     """Whether the boot has a profile: without one a recording has fewer marks."""
     chosen = evidence.manifest.chosen
     return chosen is None or chosen.profile
 
 
 @check(CheckId.UNITS, "failed units")
-def failed_units(boot: Evidence, baseline: Evidence | None) -> Found:
+def failed_units(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """No unit failed that did not fail in the baseline."""
     if (failed := boot.failed_units) is None:
         raise NoEvidenceError("the evidence has no units")
     before = set() if baseline is None else set(baseline.failed_units or ())
     # The command that the plan runs before the boot counts as ready is not a unit of the system.
-    found = [Difference(name, None, "failed") for name in failed if name not in before or name == COMMANDS_UNIT]
+    found = [HealthDifference(name, None, "failed") for name in failed if name not in before or name == COMMANDS_UNIT]
     return found, f"{counted(len(boot.unit_states), 'unit')}, {len(failed)} failed"
 
 
 @check(CheckId.ACTIVE, "active units")
-def active_units(boot: Evidence, baseline: Evidence | None) -> Found:
+def active_units(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """Every unit that was up in the baseline is up."""
     now, before = both(_active, boot, baseline, "has no units", "with units")
     assert baseline is not None
@@ -114,7 +114,7 @@ def active_units(boot: Evidence, baseline: Evidence | None) -> Found:
     return found, up
 
 
-def _active(evidence: Evidence) -> dict[str, str] | None:
+def _active(evidence: HealthEvidence) -> dict[str, str] | None:
     if not evidence.unit_states:
         return None
     states = evidence.unit_states.items()
@@ -122,7 +122,7 @@ def _active(evidence: Evidence) -> dict[str, str] | None:
 
 
 @check(CheckId.PORTS, "open ports")
-def ports(boot: Evidence, baseline: Evidence | None) -> Found:
+def ports(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """Every socket of the network that waited for others in the baseline does."""
     boot, baseline = both_reported(boot, baseline)
     now = boot.group("socket.")
@@ -130,7 +130,7 @@ def ports(boot: Evidence, baseline: Evidence | None) -> Found:
 
 
 @check(CheckId.LOGIN, "first login")
-def login(boot: Evidence, baseline: Evidence | None) -> Found:
+def login(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """A login is possible, as in the baseline; the detail says when it was first."""
     now, before = _login(boot), None if baseline is None else _login(baseline)
     if now is None and before is None:
@@ -140,7 +140,7 @@ def login(boot: Evidence, baseline: Evidence | None) -> Found:
         assert baseline is not None
         if not (boot.shows_unit(before.by, baseline) if before.is_unit else boot.can_show(before.origins)):
             raise NoEvidenceError(f"the evidence has no record that would show a login by {before.by}")
-        found = [Difference(f"login by {before.by}", time_text(before.at_ns), None)]
+        found = [HealthDifference(f"login by {before.by}", time_text(before.at_ns), None)]
         return found, "no getty, no SSH server, no prompt"
     then = "" if before is None else f" ({time_text(before.at_ns)} in the baseline)"
     return [], f"{now.by} at {time_text(now.at_ns)}{then}"
@@ -157,7 +157,7 @@ class _Login:
     """The formats of the records that show it."""
 
 
-def _login(evidence: Evidence) -> _Login | None:
+def _login(evidence: HealthEvidence) -> _Login | None:
     found = []
     rows = units(evidence.boot).filter(pl.col("state") == "active").select("unit", "start_ns", "end_ns", "source")
     for unit, start, end, source in rows.iter_rows():
@@ -171,13 +171,13 @@ def _login(evidence: Evidence) -> _Login | None:
 
 
 @check(CheckId.POWEROFF, "power-off")
-def power_off(boot: Evidence, baseline: Evidence | None) -> Found:
+def power_off(boot: HealthEvidence, baseline: HealthEvidence | None) -> Found:
     """The guest powered off when it was asked to, after the recorded boot."""
     console = boot.console if boot.manifest.mode != RecordMode.IMPORTED else None
     if console is None or boot.manifest.failure is not None:
         raise NoEvidenceError("the record ends before")
     if _OFF_FAILED.search(console) or "System halted" in console:
-        return [Difference("power-off", None, "the guest halted")], ""
+        return [HealthDifference("power-off", None, "the guest halted")], ""
     if _OFF.search(console):
         return [], "powered off"
     # `loglevel` may hide the line; the recorder ends a guest that stays.

@@ -11,7 +11,7 @@ from typing import Protocol
 from firstlight.advise.entry import Layer
 from firstlight.advise.tuning.kconfig.candidates import Space, option_uses, smallest_space, space_of
 from firstlight.advise.tuning.kconfig.feature import Feature, kept_features, lost_feature, unused_feature
-from firstlight.advise.tuning.kconfig.minimise import Groups, Minimised, Outcome, Stage, minimise
+from firstlight.advise.tuning.kconfig.minimise import AttemptOutcome, Groups, Minimised, Stage, minimise
 from firstlight.advise.tuning.kconfig.result import KernelSearch, TriedKernel
 from firstlight.advise.tuning.remedy import Remedy, RemedyFile, Risk
 from firstlight.advise.tuning.search import Measured
@@ -149,7 +149,7 @@ class _Attempt:
         stated = [each for group in self.space.groups if group.id in without for each in group.expects]
         return [*self.space.expects, *stated]
 
-    def outcome(self, without: Groups) -> Outcome:
+    def outcome(self, without: Groups) -> AttemptOutcome:
         config = self.config(without)
         self.progress.note(
             f"a kernel without {len(without)} of {len(self.space.groups)} groups: {_size(config)} options"
@@ -157,14 +157,14 @@ class _Attempt:
         try:
             kernel = self.builder.build(config)
         except LabError as error:
-            outcome = Outcome(Stage.BUILD, None, " ".join(str(error.message).split())[:300])
+            outcome = AttemptOutcome(Stage.BUILD, None, " ".join(str(error.message).split())[:300])
         else:
             self.kernels[without] = kernel
             measured, boot = self.boots(kernel, self.expects(without))
             why = measured.why
             if not why and boot is not None:
                 why = unused_feature(self.features, set(boot.functions()["function"].to_list()))
-            outcome = Outcome(Stage.BOOT, measured.time_ns, why)
+            outcome = AttemptOutcome(Stage.BOOT, measured.time_ns, why)
         took = "" if outcome.time_ns is None else time_text(outcome.time_ns)
         self.progress.note(", ".join(filter(None, (took, outcome.why))))
         return outcome

@@ -27,7 +27,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttemptOutcome:
     """What came of a kernel without some groups."""
 
     stage: Stage
@@ -48,7 +48,7 @@ class Minimised:
 
     without: Groups | None
     """The groups that go; nothing where no kernel counts."""
-    tried: dict[Groups, Outcome]
+    tried: dict[Groups, AttemptOutcome]
     """Every kernel that was built, in the order of the search."""
     restored: dict[str, str]
     """Why a group stays, by its name."""
@@ -65,9 +65,9 @@ class _SpentError(Exception):
 @dataclass
 class _Search:
     configures: Callable[[Groups], str]
-    kernel: Callable[[Groups], Outcome]
+    kernel: Callable[[Groups], AttemptOutcome]
     budget: int
-    tried: dict[Groups, Outcome] = field(default_factory=dict)
+    tried: dict[Groups, AttemptOutcome] = field(default_factory=dict)
     refused: dict[Groups, str] = field(default_factory=dict)
 
     def refusal(self, without: Groups) -> str:
@@ -92,7 +92,7 @@ class _Search:
 
 
 def minimise(
-    groups: Sequence[str], configures: Callable[[Groups], str], kernel: Callable[[Groups], Outcome], budget: int
+    groups: Sequence[str], configures: Callable[[Groups], str], kernel: Callable[[Groups], AttemptOutcome], budget: int
 ) -> Minimised:
     """Find the groups that a kernel can do without.
 
@@ -102,7 +102,7 @@ def minimise(
     :param budget: the number of builds; at least 1.
 
     >>> def boots(without):
-    ...     return Outcome(Stage.BOOT, 100 - 10 * len(without), "no console" if "tty" in without else "")
+    ...     return AttemptOutcome(Stage.BOOT, 100 - 10 * len(without), "no console" if "tty" in without else "")
     >>> found = minimise(["tpm", "tty", "xen"], lambda without: "", boots, 8)
     >>> sorted(found.without), found.restored
     (['tpm', 'xen'], {'tty': 'no console'})

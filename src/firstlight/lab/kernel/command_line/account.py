@@ -19,7 +19,7 @@ _HANDED = "to the first process"
 
 
 @dataclass(frozen=True)
-class Evidence:
+class WordEvidence:
     """What a boot shows about who read its command line."""
 
     parameters: Parameters
@@ -60,7 +60,7 @@ def words_said_unknown(messages: str) -> frozenset[str] | None:
     return None if found is None else frozenset(_WORD.findall(found[1]))
 
 
-def account(command_line: str, evidence: Evidence) -> list[CommandLineWord]:
+def account(command_line: str, evidence: WordEvidence) -> list[CommandLineWord]:
     """Say of every word of a command line who read it.
 
     Source of the order: `start_kernel` in the kernel's `init/main.c`, which parses early parameters, then those of
@@ -68,9 +68,9 @@ def account(command_line: str, evidence: Evidence) -> list[CommandLineWord]:
     hands the rest to the first process.
 
     >>> known = Parameters(frozenset({"console="}), frozenset({"printk.time"}))
-    >>> [word.reader.value for word in account("console=ttyS0 printk.time=1 loop.max_loop=8 tpyo", Evidence(known))]
+    >>> [word.reader.value for word in account("console=ttyS0 printk.time=1 loop.max_loop=8 tpyo", WordEvidence(known))]
     ['kernel', 'kernel', 'unknown', 'nobody']
-    >>> [word.reader.value for word in account("firstlight.padding=xx", Evidence(known))]
+    >>> [word.reader.value for word in account("firstlight.padding=xx", WordEvidence(known))]
     ['firstlight']
     """
     ours, behind = split_words(command_line)
@@ -80,7 +80,7 @@ def account(command_line: str, evidence: Evidence) -> list[CommandLineWord]:
     return words + [CommandLineWord(word, WordReader.USERSPACE, f"handed {_HANDED}") for word in behind]
 
 
-def _read(word: str, evidence: Evidence) -> tuple[WordReader, str]:
+def _read(word: str, evidence: WordEvidence) -> tuple[WordReader, str]:
     name = word.strip('"').partition("=")[0]
     if word.startswith(PADDING):
         return WordReader.FIRSTLIGHT, "makes the command line longer"
@@ -97,7 +97,7 @@ def _read(word: str, evidence: Evidence) -> tuple[WordReader, str]:
     return WordReader.NOBODY, _why(name, evidence)
 
 
-def _kernel(word: str, name: str, evidence: Evidence) -> tuple[WordReader, str] | None:
+def _kernel(word: str, name: str, evidence: WordEvidence) -> tuple[WordReader, str] | None:
     known = evidence.parameters
     if name == "kaslr" and name not in known.raw:
         return WordReader.FIRSTLIGHT, "leaves `nokaslr` out for it"
@@ -119,7 +119,7 @@ def _kernel(word: str, name: str, evidence: Evidence) -> tuple[WordReader, str] 
     return None
 
 
-def _built_in(name: str, evidence: Evidence) -> str | None:
+def _built_in(name: str, evidence: WordEvidence) -> str | None:
     if (same := plain(name)) in {plain(each) for each in evidence.parameters.built_in}:
         return name
     module, dot, parameter = same.partition(".")
@@ -135,7 +135,7 @@ def _takes(setup: str, word: str, name: str) -> bool:
     return plain(name) == plain(setup) or plain(word) == plain(setup)
 
 
-def _module(name: str, evidence: Evidence) -> tuple[WordReader, str] | None:
+def _module(name: str, evidence: WordEvidence) -> tuple[WordReader, str] | None:
     module, dot, parameter = plain(name).partition(".")
     if not dot or any(each.names.fullmatch(name) for each in (*evidence.readers, KMOD)):
         return None
@@ -153,7 +153,7 @@ def _module(name: str, evidence: Evidence) -> tuple[WordReader, str] | None:
     return WordReader.MODULE, f"{module}, parameter {parameter}"
 
 
-def _userspace(name: str, evidence: Evidence) -> tuple[WordReader, str] | None:
+def _userspace(name: str, evidence: WordEvidence) -> tuple[WordReader, str] | None:
     for reader in (*evidence.readers, KMOD):
         if reader.names.fullmatch(name):
             return WordReader.USERSPACE, reader.name
@@ -162,7 +162,7 @@ def _userspace(name: str, evidence: Evidence) -> tuple[WordReader, str] | None:
     return None
 
 
-def _why(name: str, evidence: Evidence) -> str:
+def _why(name: str, evidence: WordEvidence) -> str:
     module, dot, parameter = plain(name).partition(".")
     if dot:
         if module in evidence.built_in:
