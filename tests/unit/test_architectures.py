@@ -276,6 +276,15 @@ def test_an_architecture_without_plugin_and_root_images_says_what_it_cannot_do(
     assert caught.value.hint is not None
 
 
+@pytest.mark.parametrize("name", ["arm", "ppc64le"])
+@pytest.mark.parametrize("chosen", ["devices", "user_functions"])
+def test_an_architecture_whose_processes_are_not_followed_says_so_before_the_boot(name: str, chosen: str) -> None:
+    options = RecordOptions(output=Path("a.boot"), **{chosen: True})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=f"processes of a guest of {name} are not followed") as caught:
+        check_choices(options, architecture_of(name))
+    assert caught.value.hint is not None
+
+
 def test_a_machine_that_does_not_start_without_its_firmware_says_what_adds_it(tmp_path: Path) -> None:
     riscv = architecture_of("riscv64")
     qemu = Qemu(Path("qemu-system-riscv64"), (7, 2, 0), "", has_plugins=True, has_sandbox=True, data_directories=())

@@ -129,16 +129,21 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
         raise UsageError("`--dtb` and `--qemu-option -dtb` cannot be combined", hint="give one of them")
     if not architecture.has_profile:
         _check_needs_no_profile(options, guest)
+    if not architecture.has_processes and (word := _needs_processes(options)) is not None:
+        hint = f"leave `{word}` out: the profile of the kernel has every function without it"
+        raise UsageError(f"processes of {guest} are not followed", where=word, hint=hint)
+
+
+def _needs_processes(options: RecordOptions) -> str | None:
+    """The first option that reads more of the guest than its functions."""
+    given = {"--devices": options.devices, "--user-functions": options.user_functions}
+    return next((word for word, is_given in given.items() if is_given), None)
 
 
 def _check_needs_no_profile(options: RecordOptions, guest: str) -> None:
     """Reject what is recorded with the profile, which :func:`without_missing_profile` leaves out."""
-    given = {
-        "--devices": options.devices,
-        "--user-functions": options.user_functions,
-        "--loader-symbols": options.loader_symbols is not None,
-    }
-    for word in (word for word, is_given in given.items() if is_given):
+    word = "--loader-symbols" if options.loader_symbols is not None else _needs_processes(options)
+    if word is not None:
         hint = f"leave `{word}` out: the boot is still exact"
         raise UsageError(f"{guest} cannot be profiled: the plugin has no module for it", where=word, hint=hint)
 
