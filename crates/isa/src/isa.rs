@@ -88,6 +88,9 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     /// Physical address of the decompressor's first instruction, where the kernel's file has one.
     const DECOMPRESSOR: Option<u64> = None;
 
+    /// Where the area of modules begins, where nothing of the image can lie from there on; nothing where only the image's size says that.
+    const MODULES_FROM: Option<u64> = None;
+
     /// Code at addresses of its own, in their order and behind all of the image.
     const FIXED: &'static [FixedCode] = &[];
 

@@ -247,7 +247,8 @@ impl<I: Isa> Session<I> {
         let mapped = self.mapped();
         let Some((memory, offset)) = mapped.zip(self.image_offset) else { return };
         let Some(image) = &self.image else { return };
-        let image = image.start.wrapping_add(offset)..image.end.wrapping_add(offset);
+        let end = I::MODULES_FROM.unwrap_or(image.end.wrapping_add(offset));
+        let image = image.start.wrapping_add(offset)..end;
         self.loaded.given(self.linkage.argument(linked), &image, &memory);
     }
 

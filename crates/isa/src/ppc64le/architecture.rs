@@ -82,6 +82,8 @@ impl Isa for Ppc64le {
     // Modules have one of the next four bits, too.
     const UPPER_BITS: u64 = 0xc00;
     const IMAGE_ENTRY: &'static [&'static str] = &["__start"];
+    // `RADIX_KERN_VIRT_START`, `H_KERN_VIRT_START` with pages of 64 KiB.
+    const MODULES_FROM: Option<u64> = Some(0xc008_0000_0000_0000);
     // arch/powerpc/kernel/head_64.S, `__after_prom_start`.
     const COPIED_TO: Option<u64> = Some(0);
 
