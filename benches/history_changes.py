@@ -11,8 +11,9 @@ import numpy as np
 from measuring.figures import arguments, line, title
 from scipy.stats import binomtest
 
-from firstlight.stats.change_points import change_points, regressions
+from firstlight.stats.change_points import change_points
 from firstlight.stats.estimate import Floats
+from firstlight.stats.regressions import regressions
 
 Make = Callable[[np.random.Generator], Floats]
 

@@ -17,7 +17,8 @@ from firstlight.bundle.open import read_manifest
 from firstlight.cli.main import run
 from firstlight.comparison.known_bands import band_for, store
 from firstlight.comparison.noise_band import Range
-from firstlight.stats.change_points import change_points, regressions
+from firstlight.stats.change_points import change_points
+from firstlight.stats.regressions import regressions
 from gate_boots import change, slower
 
 PHASE = "initcalls_device"
@@ -210,6 +211,48 @@ def test_a_level_that_came_back_within_its_own_variation_is_no_regression() -> N
     assert regressions(changes) == []
 
 
+@pytest.mark.parametrize(("rise", "rest"), [(1.06, 1.018), (1.03, 1.008)])
+def test_what_a_partial_fix_leaves_is_a_regression(rise: float, rest: float) -> None:
+    noise = np.random.default_rng(5).normal(0, 0.0005, 80)
+    levels = np.repeat([1.0, rise, rest], [20, 20, 40]) * np.exp(noise) * 1e9
+    (left,) = regressions(change_points([[round(level)] for level in levels], exact=True))
+    assert (left.place, left.status) == (20, "lasts")
+    assert left.remains == pytest.approx(rest - 1, abs=0.001)
+
+
+def test_the_command_fails_on_what_a_partial_fix_leaves_and_states_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number, more_ns in enumerate([0, 0, 90_000_000, 90_000_000, 27_000_000, 27_000_000]):
+        slower(tmp_path, f"{number}.boot", PHASE, more_ns + number)
+        assert run(["history", "add", "h.duckdb", f"{number}.boot", "--at", f"v{number}"]) == 0
+    capsys.readouterr()
+    assert run(["history", "regressions", "h.duckdb", "--fail"]) == 3
+    assert "Remains" in capsys.readouterr().out
+    total = data(capsys, "history", "regressions", "h.duckdb")["regressions"][0]
+    assert 0.2 < total["remains"] / total["relative"] < 0.4
+
+
+@pytest.mark.parametrize(
+    ("stays", "exact", "status"),
+    [
+        ([15, 5, 15, 30], False, "lasts"),  # broken again
+        ([15, 5, 15, 5], False, "alternates"),
+        ([20, 20, 20], False, "lasts"),  # an improvement that is lost
+        ([20, 20, 10], False, "alternates"),
+        ([10, 3, 4, 3, 4, 30], True, "lasts"),  # landed, reverted and landed again
+        ([10, 3, 4, 3, 4, 5], True, "alternates"),
+    ],
+)
+def test_a_level_from_before_lasts_once_it_stays_longer_than_it_did(stays: list[int], exact: bool, status: str) -> None:
+    high = [(len(stays) - 1 - at) % 2 == 0 for at in range(len(stays))]
+    sigma = 0.0003 if exact else 0.005
+    levels = np.repeat(np.where(high, 1.1, 1.0), stays) * np.exp(np.random.default_rng(8).normal(0, sigma, sum(stays)))
+    found = regressions(change_points([[round(level * 1e9)] for level in levels], exact=exact))
+    assert [each.status for each in found] == [status]
+
+
 def test_a_single_slow_point_is_marked_as_returned_and_is_no_regression() -> None:
     (only,) = change_points(exact(1000, 1000, 1100, 1000, 1000), exact=True)
     assert (only.place, only.points, only.status) == (2, 1, "one point")
@@ -258,7 +301,7 @@ def test_planted_changes_of_exact_boots_always_fail(bench: ModuleType, make: str
 
 @pytest.mark.parametrize(
     ("make", "series", "at_most"),
-    [("steady", 60, 2), ("outliers", 60, 2), ("alternating", 60, 6), ("strict_turns", 20, 1)],
+    [("steady", 60, 2), ("outliers", 60, 2), ("alternating", 60, 6), ("strict_turns", 20, 1), ("two_states", 40, 2)],
 )
 def test_series_without_a_change_seldom_fail(bench: ModuleType, make: str, series: int, at_most: int) -> None:
     assert bench.alerts(getattr(bench, make), series, exact=False, first_seed=10_001) <= at_most

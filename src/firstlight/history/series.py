@@ -15,7 +15,8 @@ from firstlight.history.bounds import Point, split_changes
 from firstlight.history.history import BOUNDS, History
 from firstlight.history.testbeds import Anchor, TestbedBoots, chained, select_testbed
 from firstlight.recipe.mode import RecordMode
-from firstlight.stats.change_points import FENCE, ChangePoint, change_points, regressions
+from firstlight.stats.change_points import FENCE, ChangePoint, change_points
+from firstlight.stats.regressions import regressions
 from firstlight.suggest import unknown_name
 
 Kind = Literal["total", "phase", "function", "process", "service", "system_call", "package", "user_function"]

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from firstlight.stats.alternation import alternates
 from firstlight.stats.estimate import Floats
 from firstlight.stats.pettitt import pettitt
 from firstlight.stats.verdict import settle
@@ -40,8 +41,6 @@ _LEVEL = 5
 _WIDER = 1.5
 _SLOWER = 0.1
 _QUARTILE = 0.6745
-#: A series that had as many points at a level before alternates.
-_VISITED = 3
 
 
 @dataclass(frozen=True)
@@ -61,6 +60,10 @@ class ChangePoint:
     text: str
     """How it is known, in words."""
     kind: Kind = "step"
+    fence: float = math.log1p(FENCE)
+    """How far two points of one level may lie apart by noise alone, as a logarithm of a ratio."""
+    remains: float | None = None
+    """Of a regression of which a later step took a part back: how far the level stays above the one before."""
 
     @property
     def rises(self) -> bool:
@@ -183,7 +186,7 @@ def _step(
         if confirmed and straying is not None:
             status, text = "not confirmed", f"{text}; {straying}"
     relative = after / before - 1 if before else math.inf
-    return ChangePoint(place, before, after, relative, status, size_of(relative, fence), end - place, text)
+    return ChangePoint(place, before, after, relative, status, size_of(relative, fence), end - place, text, fence=fence)
 
 
 def _straying(logs: Floats, edges: Sequence[int], number: int, fence: float) -> str | None:
@@ -244,20 +247,18 @@ def _single_points(
             relative = levels[place] / before - 1 if before else math.inf
             text = f"changed by {levels[place] - before:+,} ns{'' if last else ', and back'}"
             status: Status = "one point" if exact else "not confirmed"
-            found.append(ChangePoint(place, before, levels[place], relative, status, size_of(relative, fence), 1, text))
+            size = size_of(relative, fence)
+            found.append(ChangePoint(place, before, levels[place], relative, status, size, 1, text, fence=fence))
     return found
 
 
 def _alternating(steps: Sequence[ChangePoint], logs: Floats, fence: float, *, exact: bool) -> list[ChangePoint]:
-    """Mark the steps to a level at which the series was before: exact boots twice, others for three points."""
+    """Mark the steps to a level at which the series was before, and stays no longer than it did."""
     found = []
     for step in steps:
         if step.before and step.status in ("lasts", "not confirmed"):
             shift = math.log(step.after / step.before) if step.after else -math.inf
-            there = np.abs(logs[: step.place] - math.log(max(step.after, 1))) <= abs(shift) / 3
-            visits = int(np.count_nonzero(np.diff(there.astype(int), prepend=0) == 1))
-            known = abs(shift) > fence and np.count_nonzero(there) >= _VISITED
-            if known and visits >= (2 if exact else 1):
+            if abs(shift) > fence and alternates(logs, step.place, step.points, shift, exact=exact):
                 step = replace(step, status="alternates")
         found.append(step)
     return found
@@ -334,21 +335,3 @@ def _deflated(p: float, values: Floats, split: int) -> float:
     square = float(off @ off)
     alike = max(0.0, float(off[1:] @ off[:-1]) / square) if square > 0 else 0.0
     return min(1.0, 2 * math.exp(math.log(p / 2) * (1 - alike) / (1 + alike)))
-
-
-def regressions(changes: Sequence[ChangePoint]) -> list[ChangePoint]:
-    """The changes for the worse whose former level no later change of their kind reached again.
-
-    >>> rise = ChangePoint(1, 100, 110, 0.1, "lasts", "large", 2, "")
-    >>> regressions([rise]) == [rise], regressions([rise, ChangePoint(3, 110, 100, -0.09, "lasts", "large", 2, "")])
-    (True, [])
-    """
-    found = []
-    for number, change in enumerate(changes):
-        later = [each.after for each in changes[number + 1 :] if each.kind == change.kind == "step"]
-        # Boots of a level vary: within a third of the change it is that level again.
-        there = max(change.before * (1 + FENCE), change.before + (change.after - change.before) / 3)
-        returned = change.text.endswith("and back") or any(level <= there for level in later)
-        if change.rises and not returned:
-            found.append(change)
-    return found

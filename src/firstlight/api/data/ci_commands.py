@@ -112,7 +112,10 @@ class Point(TypedDict):
 
 
 class SeriesChange(TypedDict):
-    """A change of the level of a series; `relative` is null where the level before was 0."""
+    """A change of the level of a series; `relative` is null where the level before was 0.
+
+    `remains` is the share that is left of a regression of which a later step took a part back, else null.
+    """
 
     at: str
     place: int
@@ -124,6 +127,7 @@ class SeriesChange(TypedDict):
     points: int
     text: str
     status: str
+    remains: float | None
 
 
 class Anchor(TypedDict):

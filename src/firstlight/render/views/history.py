@@ -72,6 +72,7 @@ def regressions_report(found: Sequence[tuple[Series, ChangePoint]], looked_at: s
     if not found:
         yield Line(f"No regression: {looked_at}")
         return
+    partly = any(change.remains is not None for _, change in found)
     yield table(
         "",
         [
@@ -82,6 +83,7 @@ def regressions_report(found: Sequence[tuple[Series, ChangePoint]], looked_at: s
             Column("ns", "count_change", lambda each: each[1].after - each[1].before, wide=60),
             Column("Size", value=lambda each: each[1].size, fixed=True, wide=80),
             Column("Status", value=lambda each: each[1].status, fixed=True, wide=90),
+            *([Column("Remains", "percent", lambda each: _remains(each[1]))] if partly else []),
         ],
         found,
     )
@@ -131,6 +133,11 @@ def _size(change: ChangePoint) -> str:
 
 def _relative(change: ChangePoint) -> str:
     return "new" if math.isinf(change.relative) else percent_text(change.relative * 100)
+
+
+def _remains(change: ChangePoint) -> str:
+    """How far the series stays above the level before, where a later step took a part of the change back."""
+    return "all" if change.remains is None else percent_text(change.remains * 100)
 
 
 def series_notes(series: Series) -> Iterator[Line]:
@@ -215,5 +222,6 @@ def change_data(series: Series, change: ChangePoint) -> dict[str, Any]:
     """A change of a series as data; `relative` is null where the level before was 0: JSON has no infinity."""
     data = {"at": series.points[change.place].at, **asdict(change)}
     data["change"] = data.pop("kind")
+    del data["fence"]
     data["relative"] = change.relative if math.isfinite(change.relative) else None
     return data
