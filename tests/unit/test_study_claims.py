@@ -62,6 +62,38 @@ def test_an_effect_inside_the_noise_band_is_none() -> None:
     assert level.verdict is Verdict.HOLDS, "that nothing changes is what is claimed"
 
 
+@pytest.mark.parametrize(
+    ("figure", "expect", "limit", "verdict"),
+    [
+        (0.001, "at most", 0.05, Verdict.HOLDS),  # no effect is less than 5 %
+        (0.048, "at most", 0.05, Verdict.INCONCLUSIVE),
+        (0.052, "at most", 0.05, Verdict.INCONCLUSIVE),
+        (0.06, "at most", 0.05, Verdict.NO_LONGER),
+        (-0.001, "at least", -0.05, Verdict.HOLDS),
+        (0.001, "at least", 0.001, Verdict.NO_LONGER),  # no effect saves no time
+        (-0.001, "at most", -0.001, Verdict.NO_LONGER),
+        (0.0055, "at least", 0.001, Verdict.INCONCLUSIVE),
+        (0.007, "at least", 0.001, Verdict.HOLDS),
+        (0.018, "between", (-0.02, 0.02), Verdict.INCONCLUSIVE),
+    ],
+)
+def test_the_band_around_the_figure_is_held_against_the_limit(
+    figure: float, expect: str, limit: Any, verdict: Verdict
+) -> None:
+    one = found({"more": figure, "band": 0.005}, band="band", expect=expect, limit=limit)
+    assert one.verdict is verdict
+    inside = abs(figure) <= 0.005
+    assert ("reaches over the limit" in one.now) == (verdict is Verdict.INCONCLUSIVE and not inside)
+
+
+def test_a_band_that_is_not_known_and_a_figure_that_is_no_number_are_named() -> None:
+    unknown = found({"more": 0.134, "band": MissingValue("no perturbed boot came up")}, band="band")
+    assert (unknown.verdict, unknown.now) == (Verdict.HOLDS, "+13.4 %, the noise band is not known")
+    assert found({"more": 0.134, "band": float("nan")}, band="band").now == unknown.now
+    nan = found({"more": float("nan")})
+    assert (nan.verdict, nan.now) == (Verdict.NOT_TESTABLE, "the figure `more` is not a finite number")
+
+
 def test_a_claim_without_a_figure_is_an_error_that_names_both() -> None:
     with pytest.raises(FirstlightError, match="claim `stat`: no figure `more` was measured"):
         found({})

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from bundles import make_bundle
+from firstlight.bundle.boot import Boot
+from firstlight.bundle.open import open as open_boot
 from firstlight.errors import FirstlightError
+from firstlight.render.terminal.experiment_progress import ExperimentProgress
+from firstlight.study.extent import Extent
 from firstlight.study.planned import PlannedMeasure, planned_study, read_plan
+from firstlight.study.runner import Lab, StudyArm
 from firstlight.study.table import MissingValue
 
 PLAN = """
@@ -84,6 +91,47 @@ def test_a_claim_without_its_figure_is_named_before_anything_boots(package: Any,
         study.run(SimpleNamespace(boot_all=boot_all, missing=False))  # type: ignore[arg-type]
     assert error.value.hint is not None
     assert "saved, band, band-share" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('now = "{sawed:time}"\n', "claim `quiet-saves`: no figure `sawed` was measured"),
+        ('now = "{saved"\n', "claim `quiet-saves`: a text has a wrong placeholder"),
+        ('why = "{saved:furlong}"\n', "claim `quiet-saves`: there is no unit `furlong`"),
+        ('why = { "no longer holds" = "{sawed}" }\n', "claim `quiet-saves`: no figure `sawed` was measured"),
+    ],
+)
+def test_a_wrong_placeholder_is_named_before_anything_boots(package: Any, text: str, said: str) -> None:
+    study = planned_study(package(claims=CLAIM + text))
+
+    def boot_all(arms: object) -> None:
+        pytest.fail("it boots")
+
+    with pytest.raises(FirstlightError, match=said):
+        study.run(SimpleNamespace(boot_all=boot_all, missing=False))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("appended", "is_one_boot"), [("", True), ("quiet", False)])
+def test_arms_with_the_same_inputs_are_named_and_decide_nothing(
+    package: Any, tmp_path: Path, appended: str, is_one_boot: bool
+) -> None:
+    # 512 MiB is the default, too.
+    study = planned_study(package(PLAN.replace('append = "quiet"', 'memory = "512M"')))
+
+    class Booted(Lab):
+        def boot_all(self, arms: Iterable[StudyArm]) -> dict[str, Boot | MissingValue]:
+            append = {"quiet": appended}
+            made = {
+                arm.name: make_bundle(self.folder, name=f"{arm.name}.boot", append=append.get(arm.name, ""))
+                for arm in arms
+            }
+            return {name: open_boot(path) for name, path in made.items()}
+
+    with ExperimentProgress() as progress:
+        (finding,) = study.run(Booted(tmp_path, progress, extent=Extent(quick=True))).findings
+    same = "the arms `loud` and `quiet` have the same inputs: they are one boot"
+    assert ((finding.verdict, finding.now) == ("not testable here", same)) == is_one_boot
 
 
 def test_a_function_that_no_boot_has_does_not_take_no_time() -> None:

@@ -15,6 +15,8 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     DIRECTION = "holds in direction"
     NO_LONGER = "no longer holds"
+    INCONCLUSIVE = "inconclusive"
+    """The noise band reaches over the limit: the figure may lie on either side of it."""
     MACHINE = "decided by the machine here"
     """By something that the emulated machine does not time as hardware does."""
     NOT_TESTABLE = "not testable here"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
@@ -13,6 +14,7 @@ from pydantic import Field as ModelField
 from pydantic import model_validator
 
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.key import key_of_boot
 from firstlight.errors import FirstlightError, LabError
 from firstlight.frozen import FrozenModel
 from firstlight.quantities import Kind, joined
@@ -25,7 +27,7 @@ from firstlight.study.claims import CLAIMS, claims_of
 from firstlight.study.outcome import Outcome
 from firstlight.study.runner import Lab, StudyArm
 from firstlight.study.table import Chart, Field, MissingValue, Series, Table, Value
-from firstlight.study.verdicts import Figure, derived, relative
+from firstlight.study.verdicts import Figure, check_texts, derived, relative
 from firstlight.toml import parse_checked
 
 PLAN = "plan.toml"
@@ -175,7 +177,8 @@ class PlannedStudy(Study):
             values[measure] = each.checked(values[measure])
         first = next(iter(plan.measure))
         band = noise_band(lab, arms[plan.baseline], boots[plan.baseline], plan.measure[first].of)
-        figures: dict[str, Figure] = {name: _figure(each, values) for name, each in plan.figure.items()}
+        keys = {arm: key_of_boot(boot.manifest) for arm, boot in boots.items() if isinstance(boot, Boot)}
+        figures: dict[str, Figure] = {name: _figure(each, values, keys) for name, each in plan.figure.items()}
         return self.outcome(
             lab,
             recipe=(),
@@ -212,13 +215,15 @@ def _check_claims(plan: StudyPlan, package: str) -> None:
     :raises FirstlightError: naming the claim and the figure.
     """
     known = [*plan.figure, *BAND_FIGURES]
-    for claim in claims_of(package):
+    claims = claims_of(package)
+    for claim in claims:
         for name in filter(None, (claim.figure, claim.band)):
             if name not in known:
                 raise FirstlightError(
                     f"the claim `{claim.id}` names the figure `{name}`, which `{PLAN}` does not define",
                     where=f"{package}/{CLAIMS}", hint=f"it has {joined(known, 8)}",
                 )  # fmt: skip
+    check_texts(claims, known)
 
 
 def _options(lab: Lab, arm: PlannedArm) -> RecordOptions | MissingValue:
@@ -234,10 +239,16 @@ def _options(lab: Lab, arm: PlannedArm) -> RecordOptions | MissingValue:
     )  # fmt: skip
 
 
-def _figure(figure: PlannedFigure, values: dict[str, dict[str, int | MissingValue]]) -> Figure:
+def _figure(figure: PlannedFigure, values: dict[str, dict[str, int | MissingValue]], keys: Mapping[str, str]) -> Figure:
+    """What it is; missing where both of its arms have the same inputs, because that difference is no result.
+
+    :param keys: of the boots, by arm.
+    """
     own = values[figure.measure][figure.arm]
     if figure.minus is None:
         return own
+    if figure.arm in keys and keys[figure.arm] == keys.get(figure.minus):
+        return MissingValue(f"the arms `{figure.arm}` and `{figure.minus}` have the same inputs: they are one boot")
     other = values[figure.measure][figure.minus]
     return relative(own, other) if figure.relative else derived(lambda one, two: one - two, own, other)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from math import isfinite
 from string import Formatter
 from typing import Any, TypeVar, cast, get_args
 
@@ -86,18 +87,30 @@ def _not_applicable(claim: Claim, architecture: Architecture) -> Finding:
     )  # fmt: skip
 
 
+def check_texts(claims: Iterable[Claim], known: Collection[str]) -> None:
+    """Check that texts of claims name figures and units that exist, before anything is measured.
+
+    :param known: the names of the figures.
+    :raises FirstlightError: naming the claim, and the figure or the unit.
+    """
+    stand_ins: Figures = dict.fromkeys(known, 1)
+    for claim in claims:
+        whys = (claim.why,) if isinstance(claim.why, str) else claim.why.values()
+        for text in (claim.now, *whys):
+            _text(claim, text, stand_ins)
+
+
 def _finding(claim: Claim, figures: Figures, untimed: frozenset[Dependency]) -> Finding:
     figure = _figure(claim, figures, claim.figure)
-    band = _figure(claim, figures, claim.band) if claim.band else 0
+    if isinstance(figure, float) and not isfinite(figure):
+        figure = MissingValue(f"the figure `{claim.figure}` is not a finite number")
     if isinstance(figure, MissingValue):
         verdict, now = Verdict.NOT_TESTABLE, figure.reason
     else:
-        inside = claim.band is not None and not isinstance(figure, str) and not isinstance(band, str | MissingValue)
-        inside = inside and abs(cast("float", figure)) <= cast("float", band)
-        verdict = _verdict(claim, figure, inside, untimed)
+        band = _band(claim, figures) if not isinstance(figure, str) else None
+        verdict = _verdict(claim, figure, band if isinstance(band, float) else None, untimed)
         now = _text(claim, claim.now or f"{{{claim.figure}:{claim.unit}}}", figures)
-        if inside:
-            now += f", inside the noise band of ±{value_text(cast('float', band), claim.unit).lstrip('+')}"
+        now += _band_text(claim, figure, band)
     why = claim.why if isinstance(claim.why, str) else claim.why.get(verdict, "")
     if verdict is Verdict.MACHINE:
         why = " ".join(filter(None, (f"The machine does not time: {', '.join(_decisive(claim, untimed))}.", why)))
@@ -107,16 +120,58 @@ def _finding(claim: Claim, figures: Figures, untimed: frozenset[Dependency]) -> 
     )  # fmt: skip
 
 
-def _verdict(claim: Claim, figure: float | str, inside: bool, untimed: frozenset[Dependency]) -> Verdict:
+def _band(claim: Claim, figures: Figures) -> float | MissingValue | None:
+    """How far the figure moves by itself, or why that is not known; none for a claim without a band."""
+    if claim.band is None:
+        return None
+    band = _figure(claim, figures, claim.band)
+    if isinstance(band, MissingValue):
+        return band
+    if isinstance(band, str) or not isfinite(band):
+        return MissingValue(f"the figure `{claim.band}` is not a finite number")
+    return abs(float(band))
+
+
+def _band_text(claim: Claim, figure: float | str, band: float | MissingValue | None) -> str:
+    if isinstance(band, MissingValue):
+        return ", the noise band is not known"
+    if band is None or isinstance(figure, str):
+        return ""
+    shown = f"the noise band of ±{value_text(band, claim.unit).lstrip('+')}"
+    if abs(figure) <= band:
+        return f", inside {shown}"
+    return f", {shown} reaches over the limit" if _crosses(claim, figure, band) else ""
+
+
+def _crosses(claim: Claim, figure: float, band: float) -> bool:
+    """Whether the limit lies within the band around the figure."""
+    low, high = _limits(claim)
+    inside = (low <= figure - band <= high, low <= figure + band <= high)
+    return inside[0] != inside[1]
+
+
+def _is_about_an_effect(claim: Claim) -> bool:
+    """Whether the claim is that something differs from zero, not that it is small."""
+    match claim.expect, claim.limit:
+        case "at least", float(limit):
+            return limit >= 0
+        case "at most", float(limit):
+            return limit <= 0
+    return False
+
+
+def _verdict(claim: Claim, figure: float | str, band: float | None, untimed: frozenset[Dependency]) -> Verdict:
     if claim.expect == "count":
         return Verdict.COUNTED
     if _decisive(claim, untimed):
         return Verdict.MACHINE
     if isinstance(figure, str):
         raise _wrong(claim, f"the figure `{claim.figure}` is a text; limits do not apply to texts")
-    if inside and claim.expect in ("at least", "at most"):
+    if band is not None and abs(figure) <= band and _is_about_an_effect(claim):
         # No effect can be distinguished from the noise.
         return Verdict.NO_LONGER
+    if band is not None and _crosses(claim, figure, band):
+        return Verdict.INCONCLUSIVE
     low, high = _limits(claim)
     if not low <= figure <= high:
         return Verdict.NO_LONGER
@@ -148,7 +203,10 @@ def _figure(claim: Claim, figures: Figures, name: str) -> Figure:
 
 
 def _text(claim: Claim, template: str, figures: Figures) -> str:
-    return _Texts(claim).vformat(template, (), figures)
+    try:
+        return _Texts(claim).vformat(template, (), figures)
+    except ValueError as error:
+        raise _wrong(claim, f"a text has a wrong placeholder: {error}") from error
 
 
 class _Texts(Formatter):

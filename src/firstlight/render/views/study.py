@@ -18,6 +18,7 @@ _STYLES = {
     Verdict.HOLDS: "green",
     Verdict.DIRECTION: "green",
     Verdict.NO_LONGER: "yellow",
+    Verdict.INCONCLUSIVE: "yellow",
     Verdict.MACHINE: "dim",
     Verdict.NOT_TESTABLE: "dim",
     Verdict.COUNTED: "dim",
@@ -45,6 +46,7 @@ def verdicts_text(outcome: Outcome) -> str:
     """
     words = {Verdict.HOLDS: ("holds", "hold"), Verdict.DIRECTION: ("holds in direction", "hold in direction"),
              Verdict.NO_LONGER: ("no longer holds", "no longer hold"),
+             Verdict.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
              Verdict.MACHINE: ("is decided by the machine here", "are decided by the machine here"),
              Verdict.NOT_TESTABLE: ("is not testable here", "are not testable here"),
              Verdict.COUNTED: ("is counted without a verdict", "are counted without a verdict"),
