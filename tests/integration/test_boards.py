@@ -10,7 +10,7 @@ import pytest
 
 import firstlight
 from answers import data_of_answer
-from emulated_board import Board, emulated
+from emulated_board import BOOT, Board, emulated
 from firstlight.cli.main import run
 from firstlight.errors import FirstlightError, UnhealthyBootError
 
@@ -119,6 +119,14 @@ def test_garbage_is_named_and_kept(tmp_path: Path) -> None:
             firstlight.record_board(file, tmp_path / "a.boot")
     assert "no boot came up" in error.value.message
     assert garbage[:16] in (tmp_path / "a.lost-1.capture.bin").read_bytes()
+
+
+def test_a_reset_in_the_middle_of_a_boot_is_an_event(tmp_path: Path) -> None:
+    with emulated(Board(console=BOOT[: BOOT.index(b"camera")] + BOOT)) as board:
+        made = firstlight.record_board(board.file(tmp_path / "lab.toml"), tmp_path / "a", repeat=1, warm_up=0)
+    assert len(made.boots) == 1
+    assert made.events[0].startswith("a: the board started again after ")
+    assert "ready" in marks(made.boots[0])
 
 
 def test_a_board_that_boots_by_itself_is_an_event(tmp_path: Path) -> None:

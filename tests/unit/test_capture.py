@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -71,6 +72,71 @@ def test_the_last_boot_of_a_board_that_resets_itself_counts_and_the_other_is_nam
     assert list(marks(boot))[-1] == "ready"
     assert lines(boot).count("widget: ready") == 1
     assert not boot.manifest.completeness.complete
+
+
+@pytest.mark.parametrize("format", ["lava", "kcidb", "openmetrics"])
+def test_a_capture_that_never_became_ready_is_exported_as_a_failure(tmp_path: Path, format: str) -> None:
+    console = tmp_path / "console"
+    console.write_bytes(BOOT[: BOOT.index(b"box")])
+    captured = firstlight.capture(command=["cat", str(console)], ready="login: ", output=tmp_path / "a.boot")
+    failure = captured.imported.manifest.failure
+    assert failure is not None
+    assert str(failure.reason) == "never_ready"
+    assert run(["export", str(tmp_path / "a.boot"), "--to", format, "-o", str(tmp_path / "out")]) == 0
+    said = (tmp_path / "out").read_text()
+    wanted = {"lava": "fail", "kcidb": '"FAIL"', "openmetrics": 'boot_up{boot="a"'}[format]
+    assert wanted in said
+    assert not re.search(r"name=total|boot_total|\"PASS\"|result=pass", said)
+
+
+def test_a_reset_after_the_ready_line_is_named_and_the_boot_with_the_line_counts(tmp_path: Path) -> None:
+    console = tmp_path / "console"
+    console.write_bytes(BOOT + b"\r\n" + BOOT[: BOOT.index(b"camera")])
+    captured = firstlight.capture(command=["cat", str(console)], ready="login: ", output=tmp_path / "a.boot")
+    assert re.fullmatch(r"the board started again after \d+\.\d s", captured.outcome.warnings[0])
+    assert list(marks(firstlight.open(tmp_path / "a.boot")))[-1] == "ready"
+    assert "camera 0 up" in lines(firstlight.open(tmp_path / "a.boot"))
+
+
+def test_a_reset_before_the_ready_line_is_named(tmp_path: Path) -> None:
+    console = tmp_path / "console"
+    console.write_bytes(BOOT[: BOOT.index(b"camera")] + BOOT)
+    captured = firstlight.capture(command=["cat", str(console)], ready="login: ", output=tmp_path / "a.boot")
+    assert [each.partition(" after")[0] for each in captured.outcome.warnings] == ["the board started again"]
+    assert list(marks(firstlight.open(tmp_path / "a.boot")))[-1] == "ready"
+
+
+def test_a_pattern_of_the_end_of_a_line_waits_for_it(tmp_path: Path) -> None:
+    first = BOOT[: BOOT.index(b"camera")] + b"app: ready"
+    words = f"import os, time; os.write(1, {first!r}); time.sleep(0.3); os.write(1, b'ing up\\r\\napp: ready\\r\\n')"
+    firstlight.capture(command=[sys.executable, "-c", words], ready="app: ready$", output=tmp_path / "a.boot")
+    assert lines(firstlight.open(tmp_path / "a.boot"))[-2:] == ["app: readying up", "app: ready"]
+
+
+def test_a_prompt_is_a_line_on_which_nothing_follows(tmp_path: Path) -> None:
+    words = f"import os, time; os.write(1, {BOOT!r}); time.sleep(60)"
+    captured = firstlight.capture(
+        command=[sys.executable, "-c", words], ready="login: $", timeout_s=20, output=tmp_path / "a.boot"
+    )
+    assert str(captured.outcome.ended) == "ready"
+
+
+def test_the_ready_line_is_matched_without_colours(tmp_path: Path) -> None:
+    line = b"[\x1b[0;32m  OK  \x1b[0m] Started \x1b[0;1;39msshd\x1b[0m\0.service\r\n"
+    words = f"import os, time; os.write(1, {BOOT[: BOOT.index(b'box')] + line!r}); time.sleep(60)"
+    captured = firstlight.capture(
+        command=[sys.executable, "-c", words], ready=r"OK  \] Started sshd.service", timeout_s=5,
+        output=tmp_path / "a.boot",
+    )  # fmt: skip
+    assert str(captured.outcome.ended) == "ready"
+    assert "ready" in marks(firstlight.open(tmp_path / "a.boot"))
+
+
+def test_text_in_utf8_is_not_garbage(tmp_path: Path) -> None:
+    console = tmp_path / "console"
+    console.write_bytes("│ 欢迎使用启动管理程序 │\r\n".encode() * 40 + BOOT)
+    captured = firstlight.capture(command=["cat", str(console)], ready="login: ", output=tmp_path / "a.boot")
+    assert captured.outcome.warnings == []
 
 
 def test_a_board_that_boots_by_itself_is_named_and_what_came_before_left_out(tmp_path: Path) -> None:

@@ -68,9 +68,11 @@ def capture(
     record = target.with_name(f"{target.name.removesuffix('.boot')}.capture.bin")
     pattern = None if ready is None else Pattern(ready)
     outcome = run_capture(CaptureOptions(source, command, power, pattern, baud, timeout_s, awake), record)
+    line = outcome.ready_line
+    # A board that resets itself meanwhile boots again: the boot is the one that became ready, or the last one.
+    options = ImportOptions([str(record)], target, boot=-1, at_line=line, force=force, marks=wanted)
     try:
-        # A board that resets itself meanwhile boots again: the last boot is the one that became ready.
-        imported = import_records(ImportOptions([str(record)], target, boot=-1, force=force, marks=wanted))[0]
+        imported = import_records(options)[0]
     except FirstlightError as error:
         warned = f" ({outcome.warnings[-1]})" if outcome.warnings else ""
         message = f"{error.message}{warned}"

@@ -104,7 +104,7 @@ def capture(
         print_report(import_report(captured.imported))
         if outcome.error is not None:
             print(_stated(outcome.error))
-    if ready is not None and outcome.ended != "ready":
+    if ready is not None and (outcome.ended != "ready" or captured.imported.manifest.failure is not None):
         raise UnhealthyBootError(
             f"no line matched `--ready`; the capture ended for another reason ({outcome.ended})",
             where=str(output),

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from firstlight.ingest.files.limits import IngestError, InputLimits
 from firstlight.ingest.files.names import readable
 from firstlight.ingest.manifest import Known, finish_bundle
 from firstlight.ingest.progress import ImportProgress
-from firstlight.ingest.select_boots import check_machines, chosen, left_out_boots
+from firstlight.ingest.select_boots import boot_at_line, check_machines, chosen, left_out_boots
 from firstlight.ingest.unpack.compression import unpacked_name
 from firstlight.ingest.wanted_marks import WantedMarks
 from firstlight.schema.marks import Mark
@@ -52,6 +52,8 @@ class ImportOptions:
     limits: InputLimits = field(default_factory=InputLimits)
     known: Known = field(default_factory=Known)
     """What the records do not say."""
+    at_line: int | None = None
+    """The boot with this line of the record, from 1, instead of a number."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ def import_records(options: ImportOptions, progress: ImportProgress | None = Non
         records = _core.Records([(str(item.path), item.file, item.name, options.format) for item in gathered.items])
         outcomes = records.outcomes()
         _check_understood(gathered, outcomes, options)
+        if options.at_line is not None:
+            options = replace(options, boot=boot_at_line(outcomes, options.at_line))
         boots = chosen(outcomes, options.boot, split=options.split)
         if not options.mixed:
             check_machines(records, boots)

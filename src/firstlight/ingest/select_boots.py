@@ -70,6 +70,18 @@ def chosen(outcomes: Sequence[Outcome], boot: int | None, *, split: bool) -> lis
     return [(record, boots[0]["number"])]
 
 
+def boot_at_line(outcomes: Sequence[Outcome], line: int) -> int | None:
+    """The boot that has a line of the record, from 1; none where the record holds one boot.
+
+    >>> boot_at_line([{"boots": [{"first_line": 3}, {"first_line": 641}]}], 640)
+    1
+    """
+    record = several(outcomes)
+    if record is None:
+        return None
+    return max(1, sum(boot["first_line"] <= line for boot in outcomes[record]["boots"]))
+
+
 def left_out_boots(outcomes: Sequence[Outcome], record: int, boot: int) -> list[str]:
     """What the choice of one boot leaves out of a record that holds several: it is not in the tables.
 

@@ -16,7 +16,7 @@ from firstlight.errors import FirstlightError, LabError
 from firstlight.ingest.importing import ImportOptions, import_records
 from firstlight.ingest.manifest import Known
 from firstlight.lab.board.board import Arm, Board
-from firstlight.lab.capture.session import CaptureOutcome, Ended
+from firstlight.lab.capture.session import CaptureError, CaptureOutcome, Ended
 from firstlight.quantities import counted, joined
 from firstlight.recipe.described import Described
 
@@ -102,7 +102,8 @@ class BoardSession:
             outcome = self._board.capture(record, about)
         except FirstlightError as error:
             _set_aside(record)
-            return BoardBoot(None, False, 0, (str(error),))
+            outcome = error.outcome if isinstance(error, CaptureError) else CaptureOutcome()
+            return BoardBoot(None, False, outcome.power_cycles, (*outcome.warnings, str(error)))
         if outcome.ended is Ended.INTERRUPTED:
             raise KeyboardInterrupt
         came_up = outcome.ended is Ended.READY
@@ -110,14 +111,20 @@ class BoardSession:
         events = (*outcome.warnings, *([] if reason is None else [reason]))
         try:
             known = Known(recipe, digests, reason)
-            import_records(
-                ImportOptions([str(record)], output, boot=-1, force=True, marks=self._board.marks, known=known)
-            )
+            imported = import_records(
+                ImportOptions(
+                    [str(record)], output, boot=-1, at_line=outcome.ready_line, force=True, marks=self._board.marks,
+                    known=known,
+                )
+            )[0]  # fmt: skip
         except FirstlightError as error:
             _set_aside(record)
-            return BoardBoot(None, False, outcome.power_cycles, (*events, str(error)))
+            return BoardBoot(None, False, outcome.power_cycles, (str(error), *events))
         record.unlink()
-        return BoardBoot(output, came_up, outcome.power_cycles, events)
+        failure = imported.manifest.failure
+        if came_up and failure is not None:
+            events = (*events, f"the boot failed: {failure.detail}")
+        return BoardBoot(output, failure is None, outcome.power_cycles, events)
 
     def _write_down(self, output: Path, booted: BoardBoot) -> None:
         if self._folder is None or not booted.events:

@@ -7,14 +7,16 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
 from firstlight._core import Pattern
 from firstlight.errors import LabError
+from firstlight.lab.capture.about import about_capture
 from firstlight.lab.capture.awake import kept_awake
-from firstlight.lab.capture.file import CaptureFile
+from firstlight.lab.capture.console_lines import ConsoleLines
+from firstlight.lab.capture.file import CaptureFile, now_ns
+from firstlight.lab.capture.garbage import Garbage
 from firstlight.lab.capture.power import Switch, command_switch
 from firstlight.lab.capture.reader import StampingReader
 from firstlight.lab.capture.self_test import StampError, stamp_error
@@ -22,16 +24,13 @@ from firstlight.lab.capture.source import Source, open_source
 
 #: The time to listen before power-on, and after the last awaited line.
 _LISTEN_S = 0.3
+#: A line on which nothing follows for so long is a prompt.
+_PROMPT_S = 1.0
 _LOOK_S = 0.1
 _POWER_S = 60.0
-#: The longest part of a line that is matched.
-_MOST_LINE = 1 << 16
+#: The longest text that a dialogue waits in.
+_MOST_AWAITED = 1 << 16
 _MOST_CHUNKS = 256
-#: The rate is wrong if, from this many bytes on, this share of them is not text.
-_SOME_BYTES = 64
-_GARBAGE = 0.3
-_TEXT = bytes([9, 10, 13, 27, *range(32, 127)])
-_STAMP = re.compile(r"^\[ *\d+\.\d+\](?:\[ *[TC]\d+\])? ?")
 
 
 class Ended(StrEnum):
@@ -89,6 +88,16 @@ class CaptureOutcome:
     warnings: list[str] = field(default_factory=list)
     power_cycles: int = 0
     """The number of times that the power was switched on."""
+    ready_line: int | None = None
+    """The number of the awaited line since the last power-on, from 1."""
+
+
+class CaptureError(LabError):
+    """A capture that failed; the outcome has what it came to until then."""
+
+    def __init__(self, error: LabError, outcome: CaptureOutcome) -> None:
+        super().__init__(error.message, where=error.where, hint=error.hint, exit_code=error.exit_code)
+        self.outcome = outcome
 
 
 def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
@@ -127,48 +136,31 @@ def capture_from(
     :param reader: of the console; it is started and stopped here.
     :param error: the measured error of stamps.
     :param about: further facts of the boot.
-    :raises LabError: when the power cannot be switched on, or nothing was printed.
+    :raises CaptureError: when the power cannot be switched on, or nothing was printed.
+    :raises KeyboardInterrupt: when the user interrupts before anything was printed.
     """
     outcome = CaptureOutcome(error=error)
     with CaptureFile(path) as file, kept_awake(wanted=options.awake):
         reader.start()
         try:
-            file.setup({**_about(source, reader, outcome, awake=options.awake), **(about or {})})
+            settings = about_capture(source.name, source.baud, reader.priority, error, awake=options.awake)
+            file.setup({**settings, **(about or {})})
             Console(options, outcome, file, reader, source).run()
             if options.switch_on is not None:
                 file.setup({"power_cycles": outcome.power_cycles})
+        except LabError as failed:
+            raise CaptureError(failed, outcome) from failed
         finally:
             reader.stop()
             if outcome.size_bytes == 0:
                 path.unlink()
     if outcome.size_bytes == 0:
+        if outcome.ended is Ended.INTERRUPTED:
+            raise KeyboardInterrupt
         hint = "check the port, the cable and the power; the kernel needs `console=` for this port"
-        raise LabError(f"nothing was printed ({outcome.ended})", where=source.name, hint=hint)
+        silent = LabError(f"nothing was printed ({outcome.ended})", where=source.name, hint=hint)
+        raise CaptureError(silent, outcome)
     return outcome
-
-
-def _about(source: Source, reader: StampingReader, outcome: CaptureOutcome, *, awake: bool) -> dict[str, object]:
-    error = outcome.error
-    return {
-        "source": source.name,
-        "baud": source.baud,
-        "clock": "CLOCK_MONOTONIC_RAW",
-        "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "priority": "normal" if reader.priority is None else f"SCHED_FIFO {reader.priority}",
-        "processors": "awake" if awake else None,
-        "stamp_error_p99_ns": None if error is None else error.p99_ns,
-        "stamp_error_max_ns": None if error is None else error.max_ns,
-        "latency_timer_ms": _latency_timer(source.name),
-    }
-
-
-def _latency_timer(port: str) -> str | None:
-    """The latency timer of an FTDI adapter, in milliseconds."""
-    name = Path(port).resolve().name
-    try:
-        return Path("/sys/bus/usb-serial/devices", name, "latency_timer").read_text().strip()
-    except OSError:
-        return None
 
 
 class Console:
@@ -184,11 +176,10 @@ class Console:
     ) -> None:
         self._options, self._outcome, self._file, self._reader = options, outcome, file, reader
         self._source = source
-        self._line = b""
         self._awaited = b""
-        self._odd = 0
+        self._lines = ConsoleLines(options.ready)
+        self._garbage = Garbage()
         self._closed = False
-        self._ready = False
 
     def run(self) -> None:
         """Capture the boot, within the maximum number of power cycles."""
@@ -203,9 +194,10 @@ class Console:
             raise
         self._listen(0)
         self._file.event(f"end {outcome.ended}")
-        if outcome.size_bytes >= _SOME_BYTES and self._odd > _GARBAGE * outcome.size_bytes:
-            share, rate = 100 * self._odd / outcome.size_bytes, self._source.baud or "its rate"
-            outcome.warnings.append(f"{share:.0f} % of the bytes are garbage: {rate} is probably not the baud rate")
+        outcome.ready_line = self._lines.ready_line
+        outcome.warnings += self._lines.restart_texts()
+        if (warning := self._garbage.warning(self._source.baud)) is not None:
+            outcome.warnings.append(warning)
 
     def expect(self, pattern: str, timeout_s: float) -> bytes:
         """Wait for a text on the console after the end of the last match.
@@ -265,15 +257,19 @@ class Console:
         return Ended.TIMEOUT
 
     def _until_ready(self) -> Ended:
-        end = time.monotonic() + self._options.timeout_s
-        while (left := end - time.monotonic()) > 0:
+        quiet_since = time.monotonic()
+        end = quiet_since + self._options.timeout_s
+        while (left := end - time.monotonic()) > 0 and not self._closed:
             # The dialogue with the boot loader may have read the awaited line.
-            if self._ready or self._listen(min(left, _LOOK_S)):
+            if self._lines.ready_line is None and self._listen(min(left, _LOOK_S)):
+                quiet_since = time.monotonic()
+            paused = time.monotonic() - quiet_since >= _PROMPT_S and self._lines.settle()
+            if paused or self._lines.ready_line is not None:
                 self._listen_for(_LISTEN_S)
                 return Ended.READY
-            if self._closed:
-                return Ended.CLOSED
-        return Ended.TIMEOUT
+        if self._lines.settle():
+            return Ended.READY
+        return Ended.CLOSED if self._closed else Ended.TIMEOUT
 
     def _power_on(self, switch_on: Switch) -> None:
         limit = self._options.power_s
@@ -286,8 +282,9 @@ class Console:
             self._outcome.warnings.append(
                 f"the board printed {before} bytes before power-on: it was running, or boots by itself"
             )
-        self._line, self._ready = b"", False
-        self._file.event("power_on_begin")
+        begin_ns = now_ns()
+        self._lines.begin(begin_ns)
+        self._file.event("power_on_begin", begin_ns)
         self._outcome.power_cycles += 1
         try:
             switch_on(limit)
@@ -310,7 +307,7 @@ class Console:
             self._listen(left)
 
     def _listen(self, seconds: float) -> bool:
-        """Write what is read within some time; returns whether the awaited line was in it."""
+        """Write what is read within some time; returns whether there was anything."""
         found, wait = False, seconds
         # A console that never pauses must not prevent the timeout.
         for _ in range(_MOST_CHUNKS):
@@ -323,22 +320,8 @@ class Console:
                 return found
             self._file.data(time_ns, content)
             self._outcome.size_bytes += len(content)
-            self._odd += len(content.translate(None, _TEXT))
-            self._awaited = (self._awaited + content)[-_MOST_LINE:]
-            found |= self._is_ready(content)
-            self._ready |= found
-            wait = 0
+            self._garbage.add(content)
+            self._awaited = (self._awaited + content)[-_MOST_AWAITED:]
+            self._lines.add(time_ns, content)
+            found, wait = True, 0
         return found
-
-    def _is_ready(self, content: bytes) -> bool:
-        if self._options.ready is None:
-            return False
-        *lines, rest = (self._line + content).split(b"\n")
-        self._line = rest[:_MOST_LINE]
-        texts = (line.decode(errors="replace").rstrip("\r") for line in [*lines, self._line])
-        return any(self._options.ready.matches(text) or self._matches_unstamped(text) for text in texts)
-
-    def _matches_unstamped(self, text: str) -> bool:
-        """Importing matches lines without the kernel's stamp."""
-        stamp, ready = _STAMP.match(text), self._options.ready
-        return stamp is not None and ready is not None and ready.matches(text[stamp.end() :])
