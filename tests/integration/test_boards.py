@@ -206,6 +206,61 @@ def test_what_is_no_board_is_an_error(
     assert complaint in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ("ready = 'login: ['", "`ready`: the pattern cannot be read: unclosed character class"),
+        ("ready = 'a'\n[marks]\ncamera = 'x['", "`marks`: `camera`: the pattern cannot be read"),
+        ("ready = 'a'\n[marks]\ncamera = ''", "it is empty and matches every line"),
+        ("ready = 'a'\n[marks]\nkernel_start = 'x'", "`kernel_start` cannot be set"),
+        ("ready = 'a'\n[marks]\nready = 'x'", "`ready` cannot be set here"),
+        ("ready = 'a'\n[marks]\n'A b' = 'x'", "`A b` is not a name"),
+        ("ready = 'a'\ntimeout = inf", "`timeout`: input should be a finite number"),
+    ],
+)
+def test_a_board_file_with_a_mark_that_cannot_be_is_refused_when_it_is_read(
+    tmp_path: Path, more: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "lab.toml").write_text(f'console = "a"\npower-on = "b"\n{more}\n')
+    assert run(["record", "--board", str(tmp_path / "lab.toml"), "-o", str(tmp_path / "a.boot")]) == 2
+    assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "complaint"),
+    [
+        ("ready", "'login: ['", "`ready`: the pattern cannot be read"),
+        ("marks", "{camera: 'x['}", "`marks`: `camera`: the pattern cannot be read"),
+        ("timeout", "-1", "'timeout' must be > 0"),
+        ("attempts", "'2'", "'attempts' must be <class 'int'>"),
+    ],
+)
+def test_an_option_of_a_strategy_that_cannot_be_is_refused_when_it_is_read(
+    tmp_path: Path, option: str, value: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ", ".join(f"{name}: {said}" for name, said in {"ready": "'a'", option: value}.items())
+    (tmp_path / "lab.yaml").write_text(f"""\
+targets:
+  main:
+    resources:
+      RawSerialPort: {{port: /dev/none, speed: 115200}}
+    drivers:
+      - ExternalPowerDriver: {{cmd_on: 'true', cmd_off: 'true'}}
+      - StampedSerialDriver: {{}}
+      - BootTimingStrategy: {{{options}}}
+""")
+    assert run(["record", "--board", str(tmp_path / "lab.yaml"), "-o", str(tmp_path / "a.boot")]) in (1, 2)
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_signal_before_the_first_byte_ends_the_session(tmp_path: Path) -> None:
+    with emulated(Board()) as board:
+        file = board.file(tmp_path / "lab.toml", **{"power-on": "kill -TERM $PPID; sleep 10"})
+        with pytest.raises(KeyboardInterrupt):
+            firstlight.record_board(file, tmp_path / "a", repeat=2)
+    assert not (tmp_path / "a/events.jsonl").exists()
+
+
 def test_labgrid_boots_a_board(tmp_path: Path) -> None:
     with emulated(Board(hangs=frozenset({2}))) as board:
         file = labgrid_file(board, tmp_path / "lab.yaml")
@@ -260,6 +315,12 @@ def test_a_strategy_that_raises_is_an_event(tmp_path: Path) -> None:
         file.write_text(file.read_text() + "imports: [own2.py]\n")
         with pytest.raises(UnhealthyBootError, match="failed at the boot loader: ValueError: no prompt"):
             firstlight.record_board(file, tmp_path / "c.boot")
+    (tmp_path / "own3.py").write_text(STRATEGY.format(name="ExitingStrategy").replace("ValueError", "SystemExit"))
+    with emulated(Board()) as board:
+        file = labgrid_file(board, tmp_path / "lab3.yaml", "ExitingStrategy", ", attempts: 1")
+        file.write_text(file.read_text() + "imports: [own3.py]\n")
+        with pytest.raises(UnhealthyBootError, match="failed at the boot loader: SystemExit: no prompt"):
+            firstlight.record_board(file, tmp_path / "d.boot")
 
 
 def test_a_relay_of_labgrid_that_does_not_answer(tmp_path: Path) -> None:

@@ -79,7 +79,8 @@ def boot_at_line(outcomes: Sequence[Outcome], line: int) -> int | None:
     record = several(outcomes)
     if record is None:
         return None
-    return max(1, sum(boot["first_line"] <= line for boot in outcomes[record]["boots"]))
+    before = [boot for boot in outcomes[record]["boots"] if boot["first_line"] <= line]
+    return max(1, len(before))
 
 
 def left_out_boots(outcomes: Sequence[Outcome], record: int, boot: int) -> list[str]:

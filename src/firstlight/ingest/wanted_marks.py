@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from firstlight import _core
 from firstlight.errors import UsageError
 from firstlight.schema.marks import Mark
-
-_NAME = re.compile(r"[a-z][a-z0-9_.-]{0,63}")
+from firstlight.schema.own_marks import PATTERN_HINT, is_name, pattern_error
 
 WantedMarks = tuple[tuple[str, str], ...]
 """Names of marks, each with the pattern of its line."""
@@ -29,7 +26,7 @@ def wanted_marks(ready: str | None, marks: Sequence[str]) -> WantedMarks:
     wanted = [] if ready is None else [_checked(Mark.READY, ready, "--ready")]
     for given in marks:
         name, separator, pattern = given.partition("=")
-        if not separator or not _NAME.fullmatch(name):
+        if not separator or not is_name(name):
             hint = "such as `--mark camera_up='camera 0 up'`; a name has lower case letters, digits, `_`, `.` and `-`"
             raise UsageError(f"`--mark` needs NAME=REGEX: `{given}`", hint=hint)
         if name in (known for known, _ in wanted):
@@ -43,12 +40,6 @@ def wanted_marks(ready: str | None, marks: Sequence[str]) -> WantedMarks:
 
 
 def _checked(name: str, pattern: str, option: str) -> tuple[str, str]:
-    error = None if pattern else "it is empty and matches every line"
-    try:
-        _core.Pattern(pattern)
-    except ValueError as wrong:
-        error = str(wrong)
-    if error is not None:
-        hint = "the syntax is that of https://docs.rs/regex; a literal `[` is `\\[`"
-        raise UsageError(f"the pattern of `{option}` cannot be read: `{pattern}`: {error}", hint=hint)
+    if (error := pattern_error(pattern)) is not None:
+        raise UsageError(f"the pattern of `{option}` cannot be read: `{pattern}`: {error}", hint=PATTERN_HINT)
     return (str(name), pattern)

@@ -23,6 +23,7 @@ from firstlight.lab.capture.power import call_switch, run_command
 from firstlight.lab.capture.self_test import StampError, stamp_error
 from firstlight.lab.capture.session import CaptureOutcome, Console, SessionOptions, capture_from
 from firstlight.schema.marks import Mark
+from firstlight.schema.own_marks import checked_marks, checked_pattern
 
 _POWER_S = 60.0
 _DEPLOY_S = 600.0
@@ -49,9 +50,13 @@ class LabgridBoard:
         except NoConfigFoundError as error:
             raise UsageError("no such file", where=self.name, exit_code=MISSING_INPUT) from error
         except InvalidConfigError as error:
+            cause = error.__cause__
+            # labgrid names the driver, and the cause what is wrong with it.
+            if isinstance(cause, TypeError | ValueError) and cause.args:
+                raise UsageError(f"the options of a driver are wrong: {cause.args[0]}", where=self.name) from error
             raise UsageError(f"this is not a labgrid environment: {error}", where=self.name) from error
         # labgrid and the drivers of a lab raise whatever they like.
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise LabError(f"labgrid: {_said(error)}", where=self.name, hint=_hint(error)) from error
         strategy = self._strategy
         if not isinstance(strategy.console, StampedSerialDriver):
@@ -59,17 +64,19 @@ class LabgridBoard:
             raise UsageError(message, where=self.name, hint="use `StampedSerialDriver`")
         said = self._environment.config.data
         self.digest = digest_of(json.dumps(said, sort_keys=True, default=str))
-        self.marks = (
-            (str(Mark.READY), strategy.ready),
-            *((str(name), str(text)) for name, text in strategy.marks.items()),
-        )
+        own = {str(name): str(text) for name, text in strategy.marks.items()}
+        key = "ready"
         try:
-            self._ready = Pattern(strategy.ready)
+            checked_pattern(strategy.ready)
+            key = "marks"
+            checked_marks(own)
         except ValueError as error:
-            raise UsageError(f"the pattern of `ready` cannot be read: {error}", where=self.name) from error
-        own = type(strategy)
-        self.can_deploy = strategy.deploy_command is not None or own.deploy is not BootTimingStrategy.deploy
-        self.can_append = self.can_deploy or strategy.loader is not None or own.load is not BootTimingStrategy.load
+            raise UsageError(f"`{key}`: {error}", where=self.name) from error
+        self.marks = ((str(Mark.READY), strategy.ready), *own.items())
+        self._ready = Pattern(strategy.ready)
+        kind = type(strategy)
+        self.can_deploy = strategy.deploy_command is not None or kind.deploy is not BootTimingStrategy.deploy
+        self.can_append = self.can_deploy or strategy.loader is not None or kind.load is not BootTimingStrategy.load
         self._error: StampError | None = None
 
     def deploy(self, arm: Arm) -> None:
@@ -134,7 +141,7 @@ class LabgridBoard:
             strategy.load()
         except FirstlightError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise LabError(f"the strategy failed at the boot loader: {_said(error)}", where=self.name) from error
         finally:
             strategy.console.attach(None)

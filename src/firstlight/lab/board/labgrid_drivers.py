@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from firstlight.lab.capture.session import Console
 
 _LOOK_S = 0.1
+_POSITIVE = [attr.validators.gt(0), attr.validators.lt(float("inf"))]
 
 
 @target_factory.reg_driver
@@ -130,10 +131,10 @@ class BootTimingStrategy(Strategy):  # type: ignore[misc]
     bindings: ClassVar = {"power": "PowerProtocol", "console": "ConsoleProtocol"}
 
     ready: str = attr.ib(validator=attr.validators.instance_of(str))
-    timeout: float = attr.ib(default=120.0, converter=float)
-    off_s: float = attr.ib(default=3.0, converter=float)
-    power_timeout: float = attr.ib(default=30.0, converter=float)
-    attempts: int = attr.ib(default=3, validator=attr.validators.instance_of(int))
+    timeout: float = attr.ib(default=120.0, converter=float, validator=_POSITIVE)
+    off_s: float = attr.ib(default=3.0, converter=float, validator=[attr.validators.ge(0), attr.validators.le(3600)])
+    power_timeout: float = attr.ib(default=30.0, converter=float, validator=_POSITIVE)
+    attempts: int = attr.ib(default=3, validator=[attr.validators.instance_of(int), attr.validators.ge(1)])
     awake: bool = attr.ib(default=False, validator=attr.validators.instance_of(bool))
     marks: dict[str, str] = attr.ib(factory=dict, validator=attr.validators.instance_of(dict))
     deploy_command: str | None = attr.ib(default=None)

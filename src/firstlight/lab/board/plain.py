@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from firstlight._core import Pattern
 from firstlight.cache import digest_of
@@ -19,6 +20,7 @@ from firstlight.lab.capture.self_test import StampError, stamp_error
 from firstlight.lab.capture.session import CaptureOutcome, Console, SessionOptions, capture_from
 from firstlight.lab.capture.source import open_source
 from firstlight.schema.marks import Mark
+from firstlight.schema.own_marks import checked_marks, checked_pattern
 from firstlight.toml import read_toml
 
 
@@ -32,17 +34,27 @@ class BoardFile(StrictModel):
     power_on: str = Field(min_length=1, description="shell command that switches the power on")
     power_off: str | None = Field(default=None, description="shell command that switches it off")
     off_seconds: float = Field(default=3.0, ge=0, le=3600, strict=False, description="seconds that the power stays off")
-    power_timeout: float = Field(default=30.0, gt=0, strict=False, description="seconds that such a command may take")
-    ready: str = Field(min_length=1, description="pattern of the line at which the boot ends")
-    timeout: float = Field(default=120.0, gt=0, strict=False, description="seconds until a power cycle is given up")
+    power_timeout: float = Field(
+        default=30.0, gt=0, allow_inf_nan=False, strict=False, description="seconds that such a command may take"
+    )
+    ready: Annotated[str, AfterValidator(checked_pattern)] = Field(
+        description="pattern of the line at which the boot ends"
+    )
+    timeout: float = Field(
+        default=120.0, gt=0, allow_inf_nan=False, strict=False, description="seconds until a power cycle is given up"
+    )
     awake: bool = Field(
         default=False, description="keep the processors of this machine awake, for more exact time stamps"
     )
     attempts: int = Field(default=3, ge=1, le=20, description="power cycles until a boot is given up")
     deploy: str | None = Field(default=None, description="shell command that makes the next boots those of an arm")
-    deploy_timeout: float = Field(default=600.0, gt=0, strict=False, description="seconds that it may take")
+    deploy_timeout: float = Field(
+        default=600.0, gt=0, allow_inf_nan=False, strict=False, description="seconds that it may take"
+    )
     loader: Loader | None = Field(default=None, description="the dialogue with the boot loader")
-    marks: dict[str, str] = Field(default_factory=dict, description="further marks: name and pattern")
+    marks: Annotated[dict[str, str], AfterValidator(checked_marks)] = Field(
+        default_factory=dict, description="further marks: name and pattern"
+    )
 
 
 class PlainBoard:
