@@ -183,7 +183,7 @@ def _end_session() -> None:
         manager.loop.run_until_complete(manager.session.close())
 
 
-def _hint(error: Exception) -> str:
+def _hint(error: BaseException) -> str:
     """What to do when labgrid cannot make the target."""
     said = str(error)
     if "acquired by" in said or "acquired on" in said:
