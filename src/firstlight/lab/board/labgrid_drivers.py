@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from firstlight.lab.capture.session import Console
 
 _LOOK_S = 0.1
-_POSITIVE = attr.validators.and_(attr.validators.gt(0), attr.validators.lt(float("inf")))
+_POSITIVE: Any = [attr.validators.gt(0), attr.validators.lt(float("inf"))]
 
 
 @target_factory.reg_driver
