@@ -1,15 +1,19 @@
-"""Two arms of a classic study on arm64, as the study boots and measures them."""
+"""Studies on arm64: two arms of a classic one, as it boots and measures them, and a planned one from start to end."""
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from firstlight.bundle.boot import Boot
+from firstlight.cli.main import run
 from firstlight.render.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.extent import Extent
 from firstlight.study.runner import Lab, StudyArm
+from firstlight.study.skeleton import write_skeleton
 from firstlight_studies.kernel_hotspots.arms import options_of
 from firstlight_studies.kernel_hotspots.coverage_tables import linked_of
 from firstlight_studies.kernel_hotspots.linked import Linked
@@ -49,3 +53,29 @@ def test_fewer_messages_are_seen_at_the_port(boots: dict[str, Boot]) -> None:
     assert isinstance(quiet, HotspotTimings)
     assert plain.printed.lines > quiet.printed.lines
     assert plain.printed.size > 0
+
+
+def test_a_planned_study_runs_there_and_a_second_run_gives_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "own"
+    write_skeleton("console-there", package)
+    plan = package / "console_there/plan.toml"
+    plan.write_text(plan.read_text().replace('baseline = "loud"', 'baseline = "loud"\narchitectures = ["arm64"]'))
+    metadata = package / "console_there-0.1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: console-there\nVersion: 0.1\n")
+    (metadata / "entry_points.txt").write_text("[firstlight.studies]\nconsole-there = console_there:STUDY\n")
+    monkeypatch.syspath_prepend(str(package))
+    sys.modules.pop("console_there", None)
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder, more in ((one, []), (other, ["--fresh"])):
+        assert run(["study", "console-there", "--arch", "aarch64", "--quick", "-o", str(folder), *more]) == 0
+    data = json.loads((one / "study.json").read_text())
+    assert data["architecture"] == "arm64"
+    verdicts = {finding["id"]: finding["verdict"] for finding in data["findings"]}
+    assert verdicts == {"quiet-saves": "decided by the machine here", "printing-small": "holds"}
+    for name in ("study.json", "study.md", "study.html"):
+        assert (one / name).read_bytes() == (other / name).read_bytes()
+    # Its plan covers arm64 alone.
+    assert run(["study", "console-there", "-o", str(tmp_path / "third")]) == 2
