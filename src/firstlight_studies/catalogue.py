@@ -26,7 +26,7 @@ KERNEL_HOTSPOTS = Study(
     "What do the classic hot spots of a kernel's start cost now, and what does each remedy save and break?",
     ("kernel",),
     "firstlight_studies.kernel_hotspots.run",
-    architectures=("amd64", "arm64"),
+    architectures=("amd64", "arm64", "riscv64"),
 )
 
 TREE_WALK = Study(
@@ -44,4 +44,5 @@ ROOT_FILESYSTEMS = Study(
     "From power on and from start_kernel to user space: what does the root file system decide?",
     ("kernel",),
     "firstlight_studies.root_filesystems.run",
+    architectures=("amd64", "arm64"),
 )

@@ -18,6 +18,9 @@ from firstlight_studies.kernel_hotspots.arms import options_of
 from firstlight_studies.kernel_hotspots.coverage_tables import linked_of
 from firstlight_studies.kernel_hotspots.linked import Linked
 from firstlight_studies.kernel_hotspots.measured import HotspotTimings, measure
+from firstlight_studies.root_filesystems.arms import Roots
+from firstlight_studies.root_filesystems.content import FILES, write_content
+from firstlight_studies.root_filesystems.measures import FilesystemTimings
 from other_guests import boots_of
 
 pytestmark = boots_of("arm64")
@@ -53,6 +56,18 @@ def test_fewer_messages_are_seen_at_the_port(boots: dict[str, Boot]) -> None:
     assert isinstance(quiet, HotspotTimings)
     assert plain.printed.lines > quiet.printed.lines
     assert plain.printed.size > 0
+
+
+def test_a_root_that_is_an_archive_boots_and_reads_every_text(tmp_path: Path) -> None:
+    with ExperimentProgress() as progress:
+        lab = Lab(tmp_path, progress, extent=Extent(quick=True, arch="arm64"))
+        roots = Roots(None, write_content(lab.scratch), lab.architecture)
+        boot = lab.boot_all([roots.arm("initramfs")])["initramfs"]
+    assert isinstance(boot, Boot)
+    timings = FilesystemTimings(boot)
+    assert timings.kept_number("data") == FILES
+    assert timings.mount > 0
+    assert isinstance(timings.reading, int)
 
 
 def test_a_planned_study_runs_there_and_a_second_run_gives_the_same_bytes(

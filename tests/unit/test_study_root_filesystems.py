@@ -15,8 +15,11 @@ import pytest
 import firstlight
 from bundles import make_bundle
 from firstlight.bundle.boot import Boot
+from firstlight.errors import UsageError
 from firstlight.lab.rootfs.filesystems import find_format
 from firstlight.lab.rootfs.kernel_mounted import KernelRoot
+from firstlight.lab.run.validate_options import check_choices
+from firstlight.recipe.isa import architecture_of
 from firstlight.recipe.options import RecordOptions
 from firstlight.study.claims import claims_of
 from firstlight.study.driver_modules import write_modules
@@ -28,7 +31,7 @@ from firstlight_studies.root_filesystems import content, journal, storage
 from firstlight_studies.root_filesystems.arms import KINDS, Roots, Way, arm_name
 from firstlight_studies.root_filesystems.figures import RootEvidence, figures_of
 from firstlight_studies.root_filesystems.journal import Tried
-from firstlight_studies.root_filesystems.measures import FilesystemTimings, lpj_of, read_block_stat
+from firstlight_studies.root_filesystems.measures import FilesystemTimings, Measured, lpj_of, read_block_stat
 from firstlight_studies.root_filesystems.probes import (
     Probed,
     Section,
@@ -272,3 +275,49 @@ class TestWhatTheGuestLeaves:
         assert read_section(5, "") == Section(5000, "", "", "")
         table = section_table({"boot": Section(5000, "a", "b", "insmod"), "loading x": MissingValue("no tracer")})
         assert table.gaps()[0][2] == "no tracer"
+
+
+class TestAnotherArchitecture:
+    """Where the lab's kernel is not made, the distribution's has its drivers as modules."""
+
+    ARM = architecture_of("aarch64")
+
+    def test_an_archive_is_the_only_root_and_every_kind_keeps_its_place_elsewhere(self, tmp_path: Path) -> None:
+        there = Roots(None, tmp_path, self.ARM)
+        assert [kind for kind in KINDS if there.boots(kind)] == ["initramfs"]
+        assert all(Roots(tmp_path, tmp_path).boots(kind) for kind in KINDS)
+        check_choices(RecordOptions(tmp_path / "a.boot", arch="arm64", root_as="initramfs"), self.ARM)
+        with pytest.raises(UsageError, match="cannot be booted with `--root-as`"):
+            check_choices(RecordOptions(tmp_path / "a.boot", arch="arm64", root_as="ext4"), self.ARM)
+
+    def test_an_image_comes_as_a_file_without_its_zeros_and_is_laid_out_as_it_was(self, tmp_path: Path) -> None:
+        pages = {0: b"a" * 4096, 10: b"b" * 4096, 300: b"c" * 4096}
+        image = tmp_path / "image"
+        image.write_bytes(b"".join(pages.get(page, bytes(4096)) for page in range(301)))
+        root = KernelRoot(find_format("ext4"), image, "0", image.stat().st_size, 3 * 4096)
+        (steps, _) = storage.commands("ext4", root, storage.MODELS[0], bundled=True)
+        copies = [line for line in steps.splitlines() if line.startswith("dd if=/images/ext4")]
+        # The file has the pieces one after another: 11 pages, then one.
+        assert [line.split(" bs=4096 ")[1] for line in copies] == [
+            "skip=0 seek=0 count=11 conv=notrunc 2>/dev/null", "skip=11 seek=300 count=1 conv=notrunc 2>/dev/null",
+        ]  # fmt: skip
+        assert "/sys/block/pmem" not in steps
+        assert "/sys/block/pmem" in storage.commands("ext4", root, storage.MODELS[0])[0]
+
+    def test_what_was_not_booted_has_the_reason_in_tables_and_claims(self) -> None:
+        reason = MissingValue("it cannot mount such a root")
+        arms = Measured({"initramfs": Known(900 * MS)}, reason)
+        assert arms["cramfs"] == reason
+        figures = figures_of(RootEvidence(arms, nothing=reason))
+        claims = claims_of("firstlight_studies.root_filesystems")
+        found = {each.id: each for each in evaluate(claims, figures, architecture=self.ARM)}
+        assert (found["replay"].verdict.value, found["replay"].now) == ("not testable here", reason.reason)
+        assert found["jffs2"].now == found["in-place"].now == reason.reason
+        assert found["empty-port"].now == "does not apply on arm64, because a guest there has no IDE controller"
+        assert found["pages"].verdict.value == "no longer holds"
+
+    def test_a_quick_run_shows_only_the_journals_that_it_boots(self) -> None:
+        nothing = MissingValue("not booted")
+        arms = Measured(dict.fromkeys(("ext2", "ext3", "ext3-dirty", "ext3-dirty-noload"), nothing), nothing)
+        assert [row[0] for row in journal.root_table(arms).rows] == ["ext2", "ext3", "ext3-dirty", "ext3-dirty-noload"]
+        assert {row[0] for row in journal.replay_table({"ext3": nothing}).rows} == {"ext3"}

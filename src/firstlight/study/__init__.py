@@ -51,7 +51,7 @@ _OFFERED = {
     "firstlight.study.band": "NoiseBand noise_band",
     "firstlight.study.catalogue": "Study",
     "firstlight.study.disks": "Disk attach prepare",
-    "firstlight.study.driver_modules": "LOAD_MODULES write_modules",
+    "firstlight.study.driver_modules": "LOAD_MODULES lacks_driver write_modules",
     "firstlight.study.guest_files": "kept_number kept_text stamps_of",
     "firstlight.study.historical": "historical_tables",
     "firstlight.study.outcome": "Finding MissingArm Outcome Verdict",

@@ -57,6 +57,7 @@ from firstlight.study.disks import Disk as Disk
 from firstlight.study.disks import attach as attach
 from firstlight.study.disks import prepare as prepare
 from firstlight.study.driver_modules import LOAD_MODULES as LOAD_MODULES
+from firstlight.study.driver_modules import lacks_driver as lacks_driver
 from firstlight.study.driver_modules import write_modules as write_modules
 from firstlight.study.extent import Extent as Extent
 from firstlight.study.guest_files import kept_number as kept_number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from firstlight.errors import FirstlightError
@@ -17,12 +17,12 @@ LOAD_MODULES = "for each in /modules/*.ko; do insmod $each $(cat ${each%.ko}.par
 
 def write_modules(
     kernel: Path | MissingValue | None,
-    driver: str,
+    drivers: str | Sequence[str],
     folder: Path,
     parameters: Mapping[str, str] | None = None,
     architecture: Architecture = DEFAULT,
 ) -> Path | MissingValue:
-    """Write a driver with all modules that it needs.
+    """Write a driver, or several, with all modules that they need, each once.
 
     :param kernel: none for the distribution's.
     :param folder: the overlay to write; the modules are below its `modules/`.
@@ -32,12 +32,13 @@ def write_modules(
     """
     if isinstance(kernel, MissingValue):
         return kernel
+    names = [drivers] if isinstance(drivers, str) else list(drivers)
     try:
-        modules = modules_for(default_kernel(architecture) if kernel is None else open_kernel(kernel), [driver])
+        modules = modules_for(default_kernel(architecture) if kernel is None else open_kernel(kernel), names)
     except FirstlightError as error:
         return MissingValue(error.message)
     if not modules:
-        return MissingValue(f"`{driver}` is built into the kernel and probes before anything can be timed")
+        return MissingValue(f"`{names[-1]}` is built into the kernel and probes before anything can be timed")
     place = folder / "modules"
     place.mkdir(parents=True, exist_ok=True)
     for number, module in enumerate(modules):
@@ -45,3 +46,16 @@ def write_modules(
         path.write_bytes(module.content)
         path.with_suffix(".par").write_text((parameters or {}).get(module.name, ""), encoding="utf-8")
     return folder
+
+
+def lacks_driver(kernel: Path | None, driver: str, architecture: Architecture = DEFAULT) -> MissingValue | None:
+    """Why a kernel has a driver neither as a module nor built in; nothing where it has.
+
+    :param kernel: none for the distribution's.
+    :param architecture: of the guest, for the distribution's kernel.
+    """
+    try:
+        modules_for(default_kernel(architecture) if kernel is None else open_kernel(kernel), [driver])
+    except FirstlightError as error:
+        return MissingValue(error.message)
+    return None

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight import FirstlightError, RecordOptions
-from firstlight.study import FORMATS, KernelRoot, MissingValue, StudyArm, kernel_root
+from firstlight.study import (
+    DEFAULT,
+    FORMATS,
+    Architecture,
+    KernelRoot,
+    MissingValue,
+    StudyArm,
+    find_format,
+    kernel_root,
+)  # fmt: skip
 from firstlight_studies.root_filesystems.content import COMMANDS
 
 #: The kinds of roots, slow ones of long ago first.
@@ -59,12 +68,24 @@ def arm_name(kind: str, way: Way = PLAIN) -> str:
     return "-".join(filter(None, (kind, way.name)))
 
 
+ROOT_BY_ITSELF = MissingValue(
+    "the distribution's kernel has its drivers as modules, so it cannot mount such a root by itself"
+)
+"""Why a kind of root is not booted on an architecture without the lab's kernel."""
+
+
 @dataclass(frozen=True)
 class Roots:
     """What all arms have in common."""
 
-    kernel: Path | MissingValue
+    kernel: Path | MissingValue | None
+    """None is the distribution's, on an architecture without the lab's."""
     content: Path
+    architecture: Architecture = DEFAULT
+
+    def boots(self, kind: str) -> bool:
+        """Whether the kernel can have such a root by itself."""
+        return find_format(kind).boots_on(self.architecture)
 
     def options(self, kind: str, append: str = "") -> RecordOptions:
         """The choices of one boot.
@@ -94,6 +115,6 @@ class Roots:
         if isinstance(self.kernel, MissingValue):
             return self.kernel
         try:
-            return kernel_root(self.options(kind))
+            return kernel_root(self.options(kind), self.architecture)
         except FirstlightError as error:
             return MissingValue(error.message)

@@ -43,10 +43,13 @@ class RootEvidence:
     images: Mapping[str, KernelRoot | MissingValue] = field(default_factory=dict)
     band: float | MissingValue = _NOT_BOOTED
     """Relative: what a perturbation without meaning changes."""
+    nothing: MissingValue = _NOT_BOOTED
+    """Why an arm was not booted."""
 
     def arm(self, name: str) -> FilesystemTimings | MissingValue:
         """What was measured of an arm."""
-        return self.arms.get(name, MissingValue(f"`{name}` was not booted"))
+        nothing = MissingValue(f"`{name}` was not booted") if self.nothing is _NOT_BOOTED else self.nothing
+        return self.arms.get(name, nothing)
 
     def start(self, name: str) -> Time:
         """From `start_kernel` to the first program, without finding persistent memory, which is the machine's."""
@@ -102,7 +105,9 @@ def _kinds(evidence: RootEvidence) -> dict[str, Figure]:
     others = [start for kind in _COMPARED if isinstance(start := evidence.start(kind), int)]
 
     def had(kind: str, found: Stored) -> Figure:
-        return derived(lambda each: each.total, found.get(kind, MissingValue(f"`{kind}` was not read from storage")))
+        own = MissingValue(f"`{kind}` was not read from storage")
+        nothing = own if evidence.nothing is _NOT_BOOTED else evidence.nothing
+        return derived(lambda each: each.total, found.get(kind, nothing))
 
     def mount(kind: str) -> Figure:
         return derived(lambda each: each.mount, evidence.flash.get(kind, MissingValue(f"no `{kind}` on flash")))
@@ -136,7 +141,7 @@ def _journals(evidence: RootEvidence) -> dict[str, Figure]:
             f"{kind}: the remount is {'done' if done else 'rejected'}, {complete} of {SYNCED} synced files are complete"
         )
         deferred[kind] = done and complete == SYNCED, text
-    gap = missing_in(*evidence.replays.values()) or _NOT_BOOTED
+    gap = missing_in(*evidence.replays.values()) or evidence.nothing
     return {
         "replay-change": relative(evidence.start("ext3-dirty"), none),
         "ext4-replay-change": relative(dirty, none),
@@ -175,12 +180,13 @@ def _kernel(evidence: RootEvidence) -> dict[str, Figure]:
 
 def _drivers(evidence: RootEvidence) -> dict[str, Figure]:
     found = {name: each for name, each in evidence.probes.items() if isinstance(each, Probed) and each.partitions}
-    gap = missing_in(*evidence.probes.values()) or _NOT_BOOTED
+    gap = missing_in(*evidence.probes.values()) or evidence.nothing
     name = next(iter(found), None)
     probe = found[name] if name is not None else gap
-    with_empty, without = (evidence.probes.get(arm, _NOT_BOOTED) for arm in ("ata_piix", "ata_piix-port-off"))
+    with_empty, without = (evidence.probes.get(arm, evidence.nothing) for arm in ("ata_piix", "ata_piix-port-off"))
     sections = [each for name, each in evidence.sections.items() if name != "boot" and isinstance(each, Section)]
-    longest = max(sections, key=lambda each: each.longest_ns, default=_NOT_BOOTED)
+    untraced = missing_in(*evidence.sections.values()) or evidence.nothing
+    longest = max(sections, key=lambda each: each.longest_ns, default=untraced)
     return {
         "probe-name": name or gap,
         "probe": derived(lambda each: each.probing, probe),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -156,6 +157,17 @@ class FilesystemTimings:
         """What the kernel said on its console, without its stamp, where it matches."""
         texts = self.boot.log()["text"].to_list()
         return [text for text in (re.sub(r"^\[ *\d+\.\d+\] ", "", each) for each in texts) if re.search(pattern, text)]
+
+
+class Measured(dict[str, FilesystemTimings | MissingValue]):
+    """By the arms' names; an arm that was not booted has the reason."""
+
+    def __init__(self, found: Mapping[str, FilesystemTimings | MissingValue], nothing: MissingValue) -> None:
+        super().__init__(found)
+        self.nothing = nothing
+
+    def __missing__(self, name: str) -> MissingValue:
+        return self.nothing
 
 
 def read_block_stat(content: bytes | None) -> tuple[int, int] | None:

@@ -79,7 +79,7 @@ def _load(before: str = "", after: str = "") -> str:
     )
 
 
-def base_arm(kernel: Path | MissingValue, driver: Driver) -> StudyArm:
+def base_arm(kernel: Path | MissingValue | None, driver: Driver) -> StudyArm:
     """A boot of the driver's own machine without the driver, where that is another than the usual one."""
     name = f"probe-{driver.module}-without"
     if isinstance(kernel, MissingValue):
@@ -89,7 +89,7 @@ def base_arm(kernel: Path | MissingValue, driver: Driver) -> StudyArm:
 
 
 def probe_arm(
-    kernel: Path | MissingValue, driver: Driver, overlay: Path | MissingValue, *, traced: bool = False
+    kernel: Path | MissingValue | None, driver: Driver, overlay: Path | MissingValue, *, traced: bool = False
 ) -> StudyArm:
     """One boot that loads a driver; with the kernel's tracer of sections without preemption, in an arm of its own."""
     name = f"probe-{driver.name}{'-traced' if traced else ''}"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from firstlight import RecordOptions
 from firstlight.study import (
+    LOAD_MODULES,
     Boot,
     Chart,
     Field,
@@ -20,8 +21,11 @@ from firstlight.study import (
     Value,
     attach,
     find_format,
+    first_missing,
     kept_number,
+    settle,
     stamps_of,
+    write_modules,
 )
 from firstlight_studies.root_filesystems.arms import TIMEOUT_WALL_S, Roots
 from firstlight_studies.root_filesystems.content import FILES, KEEP, count_whole, script
@@ -34,6 +38,8 @@ KINDS = (
 )  # fmt: skip
 _PAGE = 4096
 _HEAD = 128 << 10
+_BUNDLED = "/images"
+_RAM_KIB = 65536
 _GAP = 64
 """Pages of zeros that are written along, so that there are fewer pieces."""
 _BLOCK2MTD = "/sys/module/block2mtd/parameters/block2mtd"
@@ -78,20 +84,22 @@ def pieces(image: Path) -> Iterator[tuple[int, int]]:
         yield begin, end - begin
 
 
-def commands(kind: str, image: KernelRoot, model: Model) -> tuple[str, ...]:
+def commands(kind: str, image: KernelRoot, model: Model, *, bundled: bool = False) -> tuple[str, ...]:
     """What the guest does with one image: lay it onto the storage, then have it as a root would be had."""
-    return laid_on(kind, image, model, _mount(kind, image, "/dev/$NAME"))
+    return laid_on(kind, image, model, _mount(kind, image, "/dev/$NAME"), bundled=bundled)
 
 
 def laid_on(
-    kind: str, image: KernelRoot, model: Model, mount: Sequence[str], after: Sequence[str] = (), *, keep: bool = False
-) -> tuple[str, ...]:
+    kind: str, image: KernelRoot, model: Model, mount: Sequence[str], after: Sequence[str] = (), *, keep: bool = False,
+    bundled: bool = False,
+) -> tuple[str, ...]:  # fmt: skip
     """Commands that lay an image onto a storage, mount it below `/mnt`, start a program of it, and read it.
 
     :param kind: the name of its stamps and files.
     :param mount: commands; `/dev/$NAME` is the storage.
     :param after: commands before it is unmounted.
     :param keep: the storage stays: its driver has no way to let go of it.
+    :param bundled: the image is a file of the guest, as :func:`bundle` writes it, in place of persistent memory.
     """
     device, folder = "/dev/$NAME", f"/sys/kernel/config/nullb/{kind}"
     settings = {
@@ -110,14 +118,17 @@ def laid_on(
         "continue; "
         "FROM=${each##*/}; done"
     )
-    fill = [
-        f"dd if=/dev/$FROM of={device} bs={_PAGE} skip={first} seek={first} count={count} conv=notrunc 2>/dev/null"
-        for first, count in pieces(image.path)
-    ]
+    source, fill, before = f"{_BUNDLED}/{kind}" if bundled else "/dev/$FROM", [], 0
+    for first, count in pieces(image.path):
+        skip = before if bundled else first
+        before += count
+        fill.append(
+            f"dd if={source} of={device} bs={_PAGE} skip={skip} seek={first} count={count} conv=notrunc 2>/dev/null"
+        )
     fill += ["sync", f"blockdev --flushbufs {device}", "echo 3 >/proc/sys/vm/drop_caches"]
     stat = f"cat /sys/block/$NAME/stat >>{KEEP}/stat-{kind}"
     lines = [
-        *make, find, *fill, stat, f"/init stamp '{kind} begin'", *mount,
+        *make, *([] if bundled else [find]), *fill, stat, f"/init stamp '{kind} begin'", *mount,
         f"/init stamp '{kind} mounted'", "chroot /mnt /bin/busybox true", f"/init stamp '{kind} executed'",
         f"({count_whole('/mnt/usr/share/data.md5', '/mnt')}) >{KEEP}/data-{kind}", f"/init stamp '{kind} read'", stat,
         *after, "umount /mnt", *([] if keep else [f"echo 0 >{folder}/power", f"rmdir {folder}"]),
@@ -155,7 +166,55 @@ def storage_arm(roots: Roots, model: Model, wanted: Mapping[str, KernelRoot | Mi
     return StudyArm(name, options)
 
 
-def storage_options(kernel: Path, commands: Sequence[str], disks: tuple[str, ...]) -> RecordOptions:
+def bundle(roots: Roots, wanted: Mapping[str, KernelRoot | MissingValue], folder: Path) -> Path | MissingValue:
+    """An overlay with the images and the modules that mount them, for a guest without persistent memory for them.
+
+    An image is written without its pages of zeros.
+    """
+    if isinstance(roots.kernel, MissingValue):
+        return roots.kernel
+    images = {kind: image for kind, image in wanted.items() if not isinstance(image, MissingValue)}
+    drivers = ["null_blk", "brd", *dict.fromkeys(driver for kind in images if (driver := driver_of(kind)))]
+    parameters = {"null_blk": "nr_devices=0", "brd": f"rd_nr=1 rd_size={_RAM_KIB}"}
+    overlay = write_modules(roots.kernel, drivers, folder, parameters, roots.architecture)
+    if isinstance(overlay, MissingValue):
+        return overlay
+    place = folder / _BUNDLED.lstrip("/")
+    place.mkdir(exist_ok=True)
+    for kind, image in images.items():
+        with image.path.open("rb") as source, (place / kind).open("wb") as file:
+            for first, count in pieces(image.path):
+                source.seek(first * _PAGE)
+                file.write(source.read(count * _PAGE))
+    settle(folder)
+    return folder
+
+
+def driver_of(kind: str) -> str:
+    """The driver of a kind's file system; empty for an archive."""
+    name = find_format(kind).file_system
+    return "ext4" if name in ("ext2", "ext3") else name
+
+
+def bundled_arm(
+    roots: Roots, model: Model, wanted: Mapping[str, KernelRoot | MissingValue], overlay: Path | MissingValue
+) -> StudyArm:
+    """The same as :func:`storage_arm`, with the images in the guest's initramfs and the drivers as modules."""
+    name = f"storage-{model.name}"
+    if isinstance(roots.kernel, MissingValue) or isinstance(overlay, MissingValue):
+        return StudyArm(name, first_missing(overlay, roots.kernel))
+    steps = [
+        each
+        for kind, image in wanted.items()
+        if not isinstance(image, MissingValue)
+        for each in commands(kind, image, model, bundled=True)
+    ]
+    options = storage_options(roots.kernel, steps, ())
+    load = f"{LOAD_MODULES}; true"
+    return StudyArm(name, replace(options, overlay=overlay, guest_commands=(load, *options.guest_commands)))
+
+
+def storage_options(kernel: Path | None, commands: Sequence[str], disks: tuple[str, ...]) -> RecordOptions:
     """A boot that lays images onto a storage.
 
     :param disks: arguments of QEMU that attach them.

@@ -60,7 +60,7 @@ def _common(arms: Arms, kinds: Sequence[str]) -> list[str]:
     parts = [f"{name} {time_text(measured.total(name))}" for name in COMMON]
     share = sum(map(measured.total, COMMON)) / start
     return [
-        f"With every root, the lab's kernel spends {' and '.join(parts)} of each start: "
+        f"With every root, this kernel spends {' and '.join(parts)} of each start: "
         f"{share * 100:.0f} % of the first one here. Without them every change in per cent would be "
         f"{1 / (1 - share):.1f} times as large."
     ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from firstlight.errors import LabError, UsageError
+from firstlight.recipe.isa import Architecture
 from firstlight.suggest import one_of
 
 #: Bytes of flash that are erased at once, and that images for it come in multiples of.
@@ -39,6 +40,10 @@ class RootFormat:
     """Where an image says what it is, and what stands there."""
     options: tuple[str, ...] = ()
     """Of the program that makes it."""
+
+    def boots_on(self, architecture: Architecture) -> bool:
+        """Whether a kernel of an architecture can have it as its root by itself; an archive takes no driver."""
+        return architecture.has_kernel_roots or (self.device == "initramfs" and architecture.has_root_images)
 
     def whole(self, size: int) -> int:
         """The bytes that its device has for an image of *size* bytes: whole pages, or whole blocks of flash."""

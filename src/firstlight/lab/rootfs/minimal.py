@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -40,7 +41,9 @@ def make_minimal_root(tree: Path, config: GuestConfig, overlay: Path | None, com
     _copy(asset_path(config.architecture.helper_asset), tree / HELPER.removeprefix("/"))
     busybox = static_busybox(config.architecture)
     _copy(busybox, tree / "bin/busybox")
-    for applet in _applets(busybox):
+    # Only one for this machine can be asked. The distribution builds the others with the same configuration.
+    asked = busybox if config.architecture.name == platform.machine() else static_busybox()
+    for applet in _applets(asked):
         (tree / "bin" / applet).symlink_to("busybox")
     (tree / "firstlight.conf").write_text(config.text([]), encoding="utf-8")
     script = _SCRIPT.read_text(encoding="utf-8").replace(_IN_INITRAMFS, _IN_IMAGE)

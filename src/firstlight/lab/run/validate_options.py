@@ -114,7 +114,7 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
     if not architecture.has_root_images and options.rootfs is not None:
         hint = "put the files into an initramfs: `--initrd`"
         raise UsageError(f"{guest} cannot be booted with `--rootfs`", hint=hint)
-    if not architecture.has_kernel_roots and options.root_as is not None:
+    if options.root_as is not None and not find_format(options.root_as).boots_on(architecture):
         hint = "take a root file system: `--rootfs`" if architecture.has_root_images else "use an initramfs: `--initrd`"
         raise UsageError(f"{guest} cannot be booted with `--root-as`", hint=hint)
     if options.dtb is not None and not architecture.has_device_tree:

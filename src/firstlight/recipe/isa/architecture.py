@@ -209,7 +209,7 @@ class Architecture:
     has_root_images: bool = True
     """Whether its machine can have a root file system in persistent memory."""
     has_kernel_roots: bool = True
-    """Whether the kernel can mount its root by itself from all kinds of images (`--root-as`)."""
+    """Whether the kernel can mount its root by itself from all kinds of images (`--root-as`), not an archive alone."""
     has_lab_kernel: bool = False
     """Whether the lab's kernel is made for it. Studies boot the distribution's kernel alone where it is not."""
     features: frozenset[MachineFeature] = frozenset()
