@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,15 @@ def test_words_are_typed_at_the_boot_loader(tmp_path: Path) -> None:
         assert made.events == []
         firstlight.record_board(file, tmp_path / "b.boot")
         assert board.typed.count(b"boot\n") == 1
+
+
+def test_words_with_quotes_are_typed_in_the_quotes_of_the_boot_loader(tmp_path: Path) -> None:
+    with emulated(Board(loader=True)) as board:
+        file = board.file(tmp_path / "lab.toml")
+        firstlight.record_board(file, tmp_path / "a.boot", append='quiet foo="a b"')
+        assert board.typed.splitlines()[0] == b"""setenv bootargs "${bootargs} "'quiet foo="a b"'\"\""""
+        with pytest.raises(UnhealthyBootError, match="these words cannot be typed at the boot loader"):
+            firstlight.record_board(file, tmp_path / "b.boot", append="a\\b")
 
 
 @pytest.mark.parametrize(
@@ -328,3 +338,19 @@ def test_a_relay_of_labgrid_that_does_not_answer(tmp_path: Path) -> None:
         file = labgrid_file(board, tmp_path / "lab.yaml", more=", attempts: 1")
         with pytest.raises(UnhealthyBootError, match="the relay did not answer within 1 s"):
             firstlight.record_board(file, tmp_path / "a.boot")
+
+
+def test_a_late_relay_does_not_switch_the_board_on_after_it_was_given_up(tmp_path: Path) -> None:
+    with emulated(Board()) as board:
+        slow = {"cmd_on": f"sh -c {shlex.quote('sleep 1.6; ' + board.power)}", "cmd_off": board.power_off, "delay": 0.0}
+        file = labgrid_file(board, tmp_path / "lab.yaml", more=", attempts: 2")
+        lines = file.read_text().splitlines()
+        said = [f"      - ExternalPowerDriver: {json.dumps(slow)}" if "NetworkPowerDriver" in each else each
+                for each in lines if "NetworkPowerPort" not in each]  # fmt: skip
+        file.write_text("\n".join(said) + "\n")
+        with pytest.raises(FirstlightError, match="no boot came up"):
+            firstlight.record_board(file, tmp_path / "a", repeat=2, warm_up=0)
+        assert not board.powered.is_set()
+    events = [json.loads(line) for line in (tmp_path / "a/events.jsonl").read_text().splitlines()]
+    assert events[0]["power_cycles"] >= 1
+    assert events[0]["events"][0].startswith("power cycle 1 of 2: the relay did not answer within 1 s")

@@ -185,6 +185,73 @@ def test_what_cannot_be_captured_is_an_error_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_port_that_another_program_holds_is_named(tmp_path: Path) -> None:
+    holds = "import fcntl, os, sys, time; fcntl.flock(0, fcntl.LOCK_EX); print(flush=True); time.sleep(60)"
+    with emulated(Board()) as board, Path(board.port).open("rb", buffering=0) as port:
+        words = [sys.executable, "-c", holds]
+        with subprocess.Popen(words, stdin=port, stdout=subprocess.PIPE) as other:
+            assert other.stdout is not None
+            other.stdout.readline()
+            with pytest.raises(LabError, match=rf"another program holds the port: .*process {other.pid}") as error:
+                firstlight.capture(board.port, power=board.power, output=tmp_path / "a.boot")
+            other.kill()
+    assert error.value.hint is not None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_reader_of_the_port_is_named_and_the_capture_ends(tmp_path: Path) -> None:
+    with (
+        emulated(Board()) as board,
+        Path(board.port).open("rb", buffering=0) as port,
+        subprocess.Popen(["cat"], stdin=port, stdout=subprocess.DEVNULL) as other,
+    ):
+        try:
+            captured = firstlight.capture(
+                board.port, power=board.power, ready="login: ", timeout_s=3, output=tmp_path / "a.boot"
+            )
+            said = str(captured.outcome.warnings)
+        except FirstlightError as error:
+            # It took every byte.
+            said = str(error)
+        finally:
+            other.kill()
+    assert f"cat (process {other.pid})" in said
+
+
+def test_what_is_printed_during_the_self_test_is_stamped_when_it_arrives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended: list[int] = []
+    with emulated(Board()) as board:
+
+        def measured(*_: object, **__: object) -> None:
+            subprocess.run(["/bin/sh", "-c", board.power], check=True)
+            time.sleep(1.0)
+            ended.append(time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW))
+
+        monkeypatch.setattr("firstlight.lab.capture.session.stamp_error", measured)
+        firstlight.capture(board.port, ready="login: ", output=tmp_path / "a.boot")
+        assert f"listening to {board.port}" in capsys.readouterr().err
+    record = (tmp_path / "a.boot/raw/a.capture.bin").read_bytes()
+    stamps = [int(time_ns) for time_ns in re.findall(rb"^data (\d+) ", record, re.MULTILINE)]
+    assert max(stamps) < ended[0]
+
+
+def test_a_script_of_one_word_is_a_command(tmp_path: Path) -> None:
+    script = tmp_path / "board.sh"
+    script.write_bytes(b"#!/bin/sh\ncat <<E\n" + BOOT.replace(b"\r", b"") + b"\nE\n")
+    script.chmod(0o755)
+    assert run(["capture", "-o", str(tmp_path / "a.boot"), "--ready", "login: ", "--", str(script)]) == 0
+
+
+def test_standard_input_that_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert run(["capture", "-", "-o", str(tmp_path / "a.boot")]) == 1
+    assert "error: standard input is closed" in capsys.readouterr().err
+
+
 def test_a_port_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(*arguments: object) -> int:
         raise PermissionError(13, "Permission denied")

@@ -119,9 +119,10 @@ def _source(given: list[str]) -> tuple[str, list[str]]:
     """
     if not given:
         raise UsageError("no console is given", hint="`firstlight capture /dev/ttyUSB0`, or `-- COMMAND`")
-    if len(given) > 1 or ("/" not in given[0] and given[0] not in ("-", "pty") and shutil.which(given[0])):
+    word = given[0]
+    if len(given) > 1 or (word not in ("-", "pty") and shutil.which(word)):
         return "", given
-    return given[0], []
+    return word, []
 
 
 def _stated(error: api.StampError) -> str:

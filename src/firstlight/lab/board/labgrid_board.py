@@ -19,7 +19,7 @@ from firstlight.cache import digest_of
 from firstlight.errors import MISSING_INPUT, FirstlightError, LabError, UsageError
 from firstlight.lab.board.board import Arm
 from firstlight.lab.board.labgrid_drivers import BootTimingStrategy, StampedSerialDriver
-from firstlight.lab.capture.power import call_switch, run_command
+from firstlight.lab.capture.power import Calls, run_command
 from firstlight.lab.capture.self_test import StampError, stamp_error
 from firstlight.lab.capture.session import CaptureOutcome, Console, SessionOptions, capture_from
 from firstlight.schema.marks import Mark
@@ -27,6 +27,8 @@ from firstlight.schema.own_marks import checked_marks, checked_pattern
 
 _POWER_S = 60.0
 _DEPLOY_S = 600.0
+#: Closing waits for so many times the timeout of the relay.
+_LATE_CALLS = 4
 
 
 class LabgridBoard:
@@ -39,6 +41,7 @@ class LabgridBoard:
     def __init__(self, path: Path) -> None:
         self.name = str(path)
         self._folder = path.absolute().parent
+        self._calls = Calls()
         try:
             self._environment = _environment(path)
             self._target = self._environment.get_target("main")
@@ -110,8 +113,8 @@ class LabgridBoard:
             options = SessionOptions(
                 ready=self._ready,
                 timeout_s=strategy.timeout,
-                switch_on=call_switch(strategy.power.on, "the relay"),
-                switch_off=call_switch(strategy.power.off, "the relay"),
+                switch_on=self._calls.switch(strategy.power.on, "the relay"),
+                switch_off=self._calls.switch(strategy.power.off, "the relay"),
                 off_s=strategy.off_s,
                 power_s=strategy.power_timeout,
                 attempts=strategy.attempts,
@@ -126,10 +129,11 @@ class LabgridBoard:
 
     def close(self) -> None:
         """Switch the board off, and let go of what labgrid holds."""
+        strategy = self._strategy
         with suppress(Exception):
-            call_switch(lambda: self._strategy.transition("off"), "the relay")(
-                self._strategy.power_timeout + self._strategy.off_s
-            )
+            # A power-on that was given up may still come.
+            limit_s = _LATE_CALLS * strategy.power_timeout + strategy.off_s
+            self._calls.switch(lambda: strategy.transition("off"), "the relay")(limit_s)
         with suppress(Exception):
             self._environment.cleanup()
         _end_session()
@@ -149,7 +153,7 @@ class LabgridBoard:
     def _guarded(self, what: str, call: Callable[[], object], limit_s: float) -> None:
         """Call what a lab wrote."""
         try:
-            call_switch(call, f"the strategy's `{what}`")(limit_s)
+            self._calls.switch(call, f"the strategy's `{what}`")(limit_s)
         except LabError as error:
             hint = "check the strategy in the environment file; run `labgrid-client` by hand"
             raise LabError(error.message, where=self.name, hint=hint) from error

@@ -94,10 +94,10 @@ class PlainBoard:
         :raises LabError: when the console or the relay fails, or nothing was printed.
         """
         file = self._file
+        if self._error is None:
+            self._error = stamp_error(file.baud, quick=True, awake=file.awake)
         source = open_source(file.console, (), file.baud, writing=file.loader is not None)
         try:
-            if self._error is None:
-                self._error = stamp_error(file.baud, quick=True, awake=file.awake)
             options = SessionOptions(
                 ready=self._ready,
                 timeout_s=file.timeout,

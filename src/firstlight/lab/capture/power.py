@@ -67,34 +67,51 @@ def run_command(
             raise LabError(message, where=command, hint=f"run it by hand; {hint}")
 
 
-def call_switch(call: Callable[[], object], what: str) -> Switch:
-    """A switch that calls a function of a library. It runs in a separate thread, because it may never return.
+class Calls:
+    """Calls of a library that may never return, one after another, each in a thread of its own.
 
-    :param what: what it does, for messages.
-
-    >>> call_switch(lambda: None, "the relay")(5.0)
-    >>> call_switch(lambda: 1 / 0, "the relay")(5.0)
-    Traceback (most recent call last):
-    firstlight.errors.LabError: the relay failed: ZeroDivisionError: division by zero
+    A call that was given up goes on. The next one waits for its end, so that a late power-on does not come after a
+    power-off. A call that was given up before it began is not made.
     """
 
-    def switch(limit_s: float) -> None:
-        failed: list[BaseException] = []
+    def __init__(self) -> None:
+        self._one_by_one = threading.Lock()
 
-        def run() -> None:
-            try:
-                call()
-            except BaseException as error:
-                failed.append(error)
+    def switch(self, call: Callable[[], object], what: str) -> Switch:
+        """A switch that calls a function.
 
-        thread = threading.Thread(target=run, name="power", daemon=True)
-        thread.start()
-        thread.join(limit_s)
-        if thread.is_alive():
-            message = f"{what} did not answer within {limit_s:g} s"
-            raise LabError(message, hint="check that the relay answers")
-        if failed:
-            error = failed[0]
-            raise LabError(f"{what} failed: {type(error).__name__}: {error}", hint="check the relay") from error
+        :param what: what it does, for messages.
 
-    return switch
+        >>> Calls().switch(lambda: None, "the relay")(5.0)
+        >>> Calls().switch(lambda: 1 / 0, "the relay")(5.0)
+        Traceback (most recent call last):
+        firstlight.errors.LabError: the relay failed: ZeroDivisionError: division by zero
+        """
+
+        def switch(limit_s: float) -> None:
+            failed: list[BaseException] = []
+            given_up, began = threading.Event(), threading.Event()
+
+            def run() -> None:
+                with self._one_by_one:
+                    if given_up.is_set():
+                        return
+                    began.set()
+                    try:
+                        call()
+                    except BaseException as error:
+                        failed.append(error)
+
+            thread = threading.Thread(target=run, name="power", daemon=True)
+            thread.start()
+            thread.join(limit_s)
+            if thread.is_alive():
+                given_up.set()
+                late = "" if began.is_set() else ": an earlier call has not ended"
+                message = f"{what} did not answer within {limit_s:g} s{late}"
+                raise LabError(message, hint="check that the relay answers")
+            if failed:
+                error = failed[0]
+                raise LabError(f"{what} failed: {type(error).__name__}: {error}", hint="check the relay") from error
+
+        return switch

@@ -13,6 +13,7 @@ from firstlight.lab.capture.file import now_ns
 #: A priority above the interrupt threads would delay the port itself.
 _PRIORITY = 49
 _LOOK_S = 0.2
+_STOP_S = 2.0
 _MOST_BYTES = 1 << 16
 
 Chunk = tuple[int, bytes]
@@ -50,7 +51,8 @@ class StampingReader:
         """Stop reading; earlier reads stay in `chunks`."""
         self._stop.set()
         if self._started.is_set():
-            self._thread.join()
+            # Standard input may be shared with a program that took what was to be read.
+            self._thread.join(_STOP_S)
 
     def next_chunk(self, seconds: float) -> Chunk | None:
         """The next chunk; none when nothing arrives within the timeout."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import re
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from firstlight.lab.capture.power import Switch, command_switch
 from firstlight.lab.capture.reader import StampingReader
 from firstlight.lab.capture.self_test import StampError, stamp_error
 from firstlight.lab.capture.source import Source, open_source
+from firstlight.quantities import joined
 
 #: The time to listen before power-on, and after the last awaited line.
 _LISTEN_S = 0.3
@@ -107,9 +109,14 @@ def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
     :raises LabError: when the console cannot be opened, the power cannot be switched on, or nothing was printed.
     """
     source = open_source(options.source, options.command, options.baud)
+    reader = source.reader()
     try:
-        # A command prints at once, so there is no time to measure first.
-        error = None if options.command else stamp_error(options.baud, quick=True, awake=options.awake)
+        error = None
+        if not options.command:
+            # What is printed during the measurement is stamped when it arrives.
+            reader.start()
+            print(f"listening to {source.name}", file=sys.stderr, flush=True)
+            error = stamp_error(options.baud, quick=True, awake=options.awake)
         switch = None if options.power is None else command_switch(options.power)
         session = SessionOptions(
             options.ready,
@@ -118,8 +125,9 @@ def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
             power_s=min(_POWER_S, options.timeout_s),
             awake=options.awake,
         )
-        return capture_from(source, source.reader(), session, path, error)
+        return capture_from(source, reader, session, path, error)
     finally:
+        reader.stop()
         source.close()
 
 
@@ -133,7 +141,7 @@ def capture_from(
 ) -> CaptureOutcome:
     """Capture one boot from an open console into a file.
 
-    :param reader: of the console; it is started and stopped here.
+    :param reader: of the console; it is started here unless it has started, and stopped.
     :param error: the measured error of stamps.
     :param about: further facts of the boot.
     :raises CaptureError: when the power cannot be switched on, or nothing was printed.
@@ -142,6 +150,7 @@ def capture_from(
     outcome = CaptureOutcome(error=error)
     with CaptureFile(path) as file, kept_awake(wanted=options.awake):
         reader.start()
+        others = source.others()
         try:
             settings = about_capture(source.name, source.baud, reader.priority, error, awake=options.awake)
             file.setup({**settings, **(about or {})})
@@ -152,13 +161,18 @@ def capture_from(
             raise CaptureError(failed, outcome) from failed
         finally:
             reader.stop()
+            if others := sorted({*others, *source.others()}):
+                outcome.warnings.append(
+                    f"other programs have the port open and may take its bytes: {joined(others, 3)}"
+                )
             if outcome.size_bytes == 0:
                 path.unlink()
     if outcome.size_bytes == 0:
         if outcome.ended is Ended.INTERRUPTED:
             raise KeyboardInterrupt
         hint = "check the port, the cable and the power; the kernel needs `console=` for this port"
-        silent = LabError(f"nothing was printed ({outcome.ended})", where=source.name, hint=hint)
+        held = f"; {outcome.warnings[-1]}" if others else ""
+        silent = LabError(f"nothing was printed ({outcome.ended}){held}", where=source.name, hint=hint)
         raise CaptureError(silent, outcome)
     return outcome
 

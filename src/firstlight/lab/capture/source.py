@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import pty
+import select
 import shlex
 import signal
 import socket
 import subprocess
 import sys
-import termios
 import tty
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from firstlight.errors import LabError, UsageError
+from firstlight.lab.capture.port import close_port, open_port, programs_with
 from firstlight.lab.capture.reader import StampingReader
 from firstlight.lab.capture.telnet import Telnet, escaped, opening
 
@@ -38,6 +39,8 @@ class Source:
     """Writes bytes, where no descriptor does."""
     decode: Callable[[bytes], bytes] | None = None
     """Takes what is not of the console out of what was read."""
+    others: Callable[[], list[str]] = list
+    """The other programs that have it open."""
 
     def reader(self) -> StampingReader:
         """A reader of this console, which has not started."""
@@ -59,7 +62,10 @@ class Source:
                 self.typed(content)
                 return
             while content:
-                content = content[os.write(self.descriptor, content) :]
+                try:
+                    content = content[os.write(self.descriptor, content) :]
+                except BlockingIOError:
+                    select.select([], [self.descriptor], [], _END_S)
         except OSError as error:
             raise LabError(f"the console cannot be written: {error.strerror}", where=self.name) from error
 
@@ -78,6 +84,8 @@ def open_source(name: str, command: Sequence[str], baud: int, *, writing: bool =
     if command:
         return _of_command(command)
     if name == "-":
+        if sys.stdin is None:
+            raise LabError("standard input is closed", hint="`firstlight capture PORT`, or `-- COMMAND`")
         return Source("standard input", sys.stdin.fileno(), None, lambda: None)
     if name == "pty":
         return _of_pty(baud)
@@ -101,6 +109,7 @@ def _of_command(command: Sequence[str]) -> Source:
         raise LabError(f"the command cannot be started: {error.strerror}", where=command[0]) from error
     assert process.stdout is not None
     output = process.stdout
+    os.set_blocking(output.fileno(), False)
 
     def close() -> None:
         output.close()
@@ -120,6 +129,7 @@ def _of_command(command: Sequence[str]) -> Source:
 def _of_pty(baud: int) -> Source:
     master, slave = pty.openpty()
     tty.setraw(slave)
+    os.set_blocking(master, False)
     print(f"capturing {os.ttyname(slave)}", file=sys.stderr, flush=True)
 
     def close() -> None:
@@ -165,34 +175,5 @@ def _connected(name: str) -> socket.socket:
 
 
 def _of_port(name: str, baud: int, writing: bool) -> Source:
-    rate = getattr(termios, f"B{baud}", None)
-    if rate is None or baud <= 0:
-        raise UsageError(f"no serial port has the rate {baud}", hint="such as `--baud 115200`")
-    try:
-        port = os.open(name, (os.O_RDWR if writing else os.O_RDONLY) | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except PermissionError as error:
-        hint = "`sudo usermod -a -G dialout $USER`, and log in again"
-        raise LabError("no permission to read the port", where=name, hint=hint) from error
-    except FileNotFoundError as error:
-        hint = "`ls /dev/serial/by-id` lists the ports; `tcp://HOST:PORT`, `rfc2217://HOST:PORT` and `pty` work as well"
-        raise LabError("there is no such port", where=name, hint=hint) from error
-    except OSError as error:
-        hint = "check that no other program has the port open"
-        raise LabError(f"the port cannot be opened: {error.strerror}", where=name, hint=hint) from error
-    if not os.isatty(port):
-        os.close(port)
-        raise LabError(
-            "it is not a serial port", where=name, hint=f"`firstlight import {shlex.quote(name)}` reads a log"
-        )
-    try:
-        tty.setraw(port)
-        attributes = termios.tcgetattr(port)
-        attributes[2] |= termios.CLOCAL | termios.CREAD
-        attributes[4] = attributes[5] = rate
-        termios.tcsetattr(port, termios.TCSANOW, attributes)
-        termios.tcflush(port, termios.TCIFLUSH)
-    except termios.error as error:
-        os.close(port)
-        raise LabError(f"the port cannot be set up: {error.args[-1]}", where=name) from error
-    os.set_blocking(port, True)
-    return Source(name, port, baud, lambda: os.close(port), writable=writing)
+    port = open_port(name, baud, writing=writing)
+    return Source(name, port, baud, lambda: close_port(port), writable=writing, others=lambda: programs_with(name))
