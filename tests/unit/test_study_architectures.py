@@ -22,6 +22,7 @@ from firstlight.render.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.catalogue import Study, find_study
 from firstlight.study.claims import claims_of
 from firstlight.study.extent import Extent
+from firstlight.study.made_of import made_of
 from firstlight.study.outcome import Outcome, Verdict
 from firstlight.study.recheck import read_findings
 from firstlight.study.runner import Lab, make_images
@@ -178,6 +179,51 @@ def test_studies_of_two_architectures_are_not_compared(tmp_path: Path) -> None:
     del data["architecture"]
     (tmp_path / "study.json").write_text(json.dumps(data))
     assert read_findings(tmp_path, "mine") == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "full", "said", "hint"),
+    [
+        ({"plan": "0"}, False, "its plan has changed since", "--arch arm64 --quick -o DIR`"),
+        ({"claims": "0"}, False, "its claims have changed since", "--arch arm64 --quick -o DIR`"),
+        (
+            {"options": "--arch arm64"},
+            False,
+            "with `--arch arm64`, and the recheck runs `--arch arm64 --quick`",
+            "`--full`",
+        ),
+        ({}, True, "with `--arch arm64 --quick`, and the recheck runs `--arch arm64`", "--arch arm64 -o DIR`"),
+        (None, False, "with `--arch arm64`, and the recheck runs `--arch arm64 --quick`", "`--full`"),
+    ],
+)
+def test_a_study_that_differs_in_more_than_the_kernel_is_not_compared(
+    arm_kernel: Path, tmp_path: Path, change: dict[str, str] | None, full: bool, said: str, hint: str
+) -> None:
+    """Without a change: a study of an earlier version, which was not quick."""
+    made = made_of(HOTSPOTS, Extent(quick=True, arch="arm64"))
+    data = {"study": "kernel-hotspots", "architecture": "arm64", "quick": change is not None, "findings": []}
+    if change is not None:
+        data["quick"] = change.get("options") is None
+        data["made_of"] = {**made, **change}
+    (tmp_path / "study.json").write_text(json.dumps(data))
+    with pytest.raises(FirstlightError, match="this study is not comparable") as caught:
+        firstlight.recheck_study(
+            "kernel-hotspots", arm_kernel, tmp_path / "out", arch="arm64", against=tmp_path, full=full
+        )
+    assert said in caught.value.message
+    assert hint in str(caught.value.hint)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_kernel_that_is_not_there_is_named_before_anything_boots(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert run(["study", "recheck", "kernel-hotspots", "--kernel", str(tmp_path / "none"), "-o", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert "there is no such kernel" in said
+    assert "leave the option out" not in said
+    assert not out.exists()
 
 
 def test_a_plan_names_the_architectures_that_its_study_covers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

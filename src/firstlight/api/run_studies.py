@@ -100,13 +100,14 @@ def recheck_study(
     :param jobs: maximum number of parallel boots; by default one per processor.
     :returns: its `rows` have each claim with the verdict before and after; `flipped` has those that differ.
     :raises UsageError: for an unknown name, or an architecture that the study does not cover.
-    :raises FirstlightError: when *against* is not this study, or is one of another architecture, when the kernel is for
-        another one, or not even one arm can be booted.
+    :raises FirstlightError: when *against* is not this study, or one of another architecture, of another plan, other
+        claims or other options, when the kernel is for another architecture, or not even one arm can be booted.
 
     Example: ``firstlight.recheck_study("tree-walk", "vmlinuz").flipped``.
     """
     from firstlight.study.catalogue import find_study
     from firstlight.study.extent import Extent
+    from firstlight.study.made_of import made_of
     from firstlight.study.recheck import Recheck, compare_findings, read_findings
 
     chosen = find_study(name)
@@ -116,7 +117,7 @@ def recheck_study(
     extent.check_kernel()
     folder = _folder("recheck", name, output, extent)
     before = (
-        read_findings(Path(against), name, extent.architecture.distribution_name)
+        read_findings(Path(against), name, extent.architecture.distribution_name, made_of(chosen.package, extent))
         if against is not None
         else _run(chosen, folder / "before", Extent(quick, arch=extent.arch), jobs, force=force, fresh=fresh).findings
     )

@@ -126,7 +126,7 @@ def recheck(
     arch: Arch = None,
     against: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", readable=False, help="A finished study to compare with (default: run it)."),
+        typer.Option(metavar="DIR", readable=False, help="A finished study of the same arms (default: run it)."),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Boot all arms instead of the arms of the quick run.")] = False,
     output: Annotated[
@@ -145,7 +145,7 @@ def recheck(
     \b
     Examples:
       firstlight study recheck tree-walk --kernel bzImage
-      firstlight study recheck kernel-hotspots --kernel bzImage --against study-kernel-hotspots --json
+      firstlight study recheck kernel-hotspots --kernel bzImage --full --against study-kernel-hotspots --json
       firstlight study recheck kernel-hotspots --arch arm64 --kernel Image
     """
     from firstlight.render.study_json import recheck_data

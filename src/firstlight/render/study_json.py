@@ -24,6 +24,7 @@ def outcome_data(outcome: Outcome) -> Json:
         "question": outcome.question,
         "quick": outcome.quick,
         "architecture": outcome.architecture,
+        "made_of": dict(outcome.made_of),
         "recipe": list(outcome.recipe),
         "tables": [_table(table) for table in outcome.tables],
         "charts": [_chart(chart) for chart in outcome.charts],

@@ -13,6 +13,7 @@ from firstlight.recipe.isa import DEFAULT
 from firstlight.study.claims import claims_of
 from firstlight.study.extent import Extent
 from firstlight.study.historical import historical_tables
+from firstlight.study.made_of import made_of
 from firstlight.study.outcome import Outcome
 from firstlight.study.runner import Lab
 from firstlight.study.table import Chart, Table
@@ -103,6 +104,7 @@ class Study:
             missing=tuple(lab.missing),
             notes=(*lab.architecture_notes, *notes),
             architecture=lab.architecture.distribution_name,
+            made_of=made_of(self.package, lab.extent),
         )
 
 

@@ -59,7 +59,12 @@ class Extent:
         """
         if self.kernel is None:
             return
-        theirs = open_kernel(self.kernel).architecture
+        try:
+            theirs = open_kernel(self.kernel).architecture
+        except LabError as error:
+            if not self.kernel.exists():
+                error.hint = "give the file of a kernel image, such as /boot/vmlinuz-RELEASE"
+            raise
         if theirs is self.architecture:
             return
         ours = self.architecture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -79,3 +80,5 @@ class Outcome:
     """What a reader has to know to take the figures for what they are."""
     architecture: str = DEFAULT.distribution_name
     """Of the guests, as the distribution calls it."""
+    made_of: Mapping[str, str] = field(default_factory=dict)
+    """The digests of its plan and claims, and the options of the run."""

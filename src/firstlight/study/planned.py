@@ -24,14 +24,12 @@ from firstlight.schema.marks import Mark
 from firstlight.study.band import noise_band
 from firstlight.study.catalogue import Study
 from firstlight.study.claims import CLAIMS, claims_of
+from firstlight.study.made_of import PLAN
 from firstlight.study.outcome import Outcome
 from firstlight.study.runner import Lab, StudyArm
 from firstlight.study.table import Chart, Field, MissingValue, Series, Table, Value
 from firstlight.study.verdicts import Figure, check_texts, derived, relative
 from firstlight.toml import parse_checked
-
-PLAN = "plan.toml"
-"""The file of a study's package."""
 
 BAND_FIGURES = ("band", "band-share")
 """Figures that every planned study has: the width of the noise band, and its share of the baseline."""

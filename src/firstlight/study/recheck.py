@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from firstlight.errors import FirstlightError
 from firstlight.recipe.isa import DEFAULT
+from firstlight.study.made_of import differences
 from firstlight.study.outcome import Finding, MissingArm, Verdict
 
 
@@ -59,11 +61,15 @@ def compare_findings(before: Iterable[Finding], after: Iterable[Finding]) -> tup
     )
 
 
-def read_findings(folder: Path, study: str, architecture: str = DEFAULT.distribution_name) -> tuple[Finding, ...]:
+def read_findings(
+    folder: Path, study: str, architecture: str = DEFAULT.distribution_name, made_of: Mapping[str, str] | None = None
+) -> tuple[Finding, ...]:
     """The findings of a finished study.
 
     :param architecture: of the guests, as the distribution calls it.
-    :raises FirstlightError: when the directory has no such study, or one with guests of another architecture.
+    :param made_of: what the study is made of now; only the kernel may differ from it.
+    :raises FirstlightError: when the directory has no such study, one with guests of another architecture, or one of
+        another plan, other claims or other options.
     """
     path = folder / "study.json"
     hint = f"run it: `firstlight study {study} -o {folder}`"
@@ -77,6 +83,8 @@ def read_findings(folder: Path, study: str, architecture: str = DEFAULT.distribu
                 f"this study booted guests of {booted}, not of {architecture}",
                 where=str(path), hint=f"compare it with a kernel for {booted}: `--arch {booted}`",
             )  # fmt: skip
+        if made_of is not None:
+            _check(data, made_of, path, study)
         return tuple(
             Finding(each["claim"], each["then"], each["now"], Verdict(each["verdict"]), id=each["id"])
             for each in data["findings"]
@@ -85,3 +93,22 @@ def read_findings(folder: Path, study: str, architecture: str = DEFAULT.distribu
         raise FirstlightError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FirstlightError("this is not a study of this version", where=str(path), hint=hint) from error
+
+
+def _check(data: Mapping[str, Any], made_of: Mapping[str, str], path: Path, study: str) -> None:
+    """Check that nothing but the kernel can be why a verdict differs.
+
+    :raises FirstlightError: naming what else does.
+    """
+    # Studies of earlier versions state only whether they were quick.
+    arch = "" if data.get("architecture", DEFAULT.distribution_name) == DEFAULT.distribution_name else (
+        f"--arch {data['architecture']}"
+    )  # fmt: skip
+    older = {"options": " ".join(filter(None, (arch, "--quick" if data["quick"] else "")))}
+    if differ := differences(data.get("made_of") or older, made_of):
+        is_quick = "--quick" in made_of["options"]
+        options = made_of["options"]
+        hint = f"run it again: `firstlight study {study}{options and f' {options}'} -o DIR`"
+        if is_quick and not data["quick"]:
+            hint += ", or recheck all arms: `--full`"
+        raise FirstlightError(f"this study is not comparable: {'; '.join(differ)}", where=str(path), hint=hint)

@@ -245,6 +245,7 @@ class Study(TypedDict):
     question: str
     quick: bool
     architecture: str
+    made_of: dict[str, str]
     recipe: list[str]
     tables: list[dict[str, JsonValue]]
     charts: list[dict[str, JsonValue]]
