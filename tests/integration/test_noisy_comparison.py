@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import firstlight
 from answers import data_of_answer
 from bundles import make_bundle
 from firstlight.bundle.open import open as open_boot
@@ -298,3 +299,15 @@ def _rename_mark(bundle: Path, mark: str, name: str) -> None:
 
     marks = pl.read_parquet(bundle / "marks.parquet")
     write_table(bundle, "marks", marks.with_columns(pl.col("mark").replace(mark, name)))
+
+
+def test_a_verdict_of_boots_in_unknown_order_states_what_it_rests_on(tmp_path: Path) -> None:
+    for arm, seconds in (("a", 5.0), ("b", 5.25)):
+        (tmp_path / f"{arm}-logs").mkdir()
+        for number in range(8):
+            log = f"[    0.000000] Linux version 6.12\n[    {seconds + number / 500:.6f}] Run /init as init process\n"
+            (tmp_path / f"{arm}-logs" / f"{number}.log").write_text(log)
+        firstlight.import_batch(tmp_path / f"{arm}-logs", output=tmp_path / arm)
+    found = _compare(tmp_path)
+    assert found.verdict.word == "regression"
+    assert "only if the machine did not change between the arms, as the order is unknown" in found.verdict.reason

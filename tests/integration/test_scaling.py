@@ -39,6 +39,26 @@ def test_an_exact_law_is_found_with_its_coefficients(law: str) -> None:
     assert abs(found.left_out.error) < 1e-6
 
 
+def test_no_law_is_clear_whose_band_at_twice_the_largest_size_is_wide() -> None:
+    # 1000 + 2000 n / (n + 10) + n, with 3 % of noise.
+    sizes = [2, 3, 5, 8, 13, 21, 34, 55, 89, 144]
+    costs = [1307, 1445, 1729, 1920, 2322, 2453, 2644, 3053, 3223, 3447]
+    found = study(sizes, costs, exact=False)
+    ahead = predict(found, 288)
+    assert ahead.high > 2 * ahead.low
+    assert found.certainty == "likely"
+
+
+def test_a_model_that_the_largest_size_refutes_states_what_the_others_predict_there() -> None:
+    sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    found = study(sizes, [min(1000 + 30 * size, 4000) for size in sizes], exact=True)
+    assert found.misfit is not None
+    assert "+0%" not in found.misfit
+    assert "at the largest size" in found.misfit
+    assert found.left_out is not None
+    assert 0 < found.left_out.least < found.left_out.most
+
+
 @pytest.mark.parametrize("law", ["1", "n", "n log n", "n^2"])
 def test_a_law_is_found_in_noise(law: str) -> None:
     hits = 0

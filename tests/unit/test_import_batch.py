@@ -88,6 +88,28 @@ def test_split_writes_every_boot(records: Path, tmp_path: Path) -> None:
     assert list(rows["two.txt"].bundles) == ["two.txt-1.boot", "two.txt-2.boot"]
 
 
+def test_a_split_after_a_run_without_one_has_no_boot_twice_and_counts_the_lines_of_all(
+    records: Path, tmp_path: Path
+) -> None:
+    firstlight.import_batch(records, output=tmp_path / "boots")
+    rows = {row.entry: row for row in firstlight.import_batch(records, output=tmp_path / "boots", split=True)}
+    bundles = sorted(path.name for path in (tmp_path / "boots").iterdir() if path.is_dir())
+    assert bundles == ["a.log.boot", "a.txt.boot", "folder.boot", "two.txt-1.boot", "two.txt-2.boot"]
+    assert (rows["a.log"].lines, rows["two.txt"].lines) == (2, 4)
+
+
+def test_another_choice_about_machines_imports_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    host = tmp_path / "records" / "host"
+    host.mkdir(parents=True)
+    for name in ("web01", "web02"):
+        (host / f"{name}.log").write_text(BOOT.format(1) + f"[    2.000000] systemd[1]: Hostname set to <{name}>.\n")
+    words = ["import", "--batch", str(host.parent), "-o", str(tmp_path / "boots")]
+    assert run(words) == 1
+    assert "rejected" in capsys.readouterr().out
+    assert run([*words, "--any-machine"]) == 0
+    assert "earlier" not in capsys.readouterr().out
+
+
 def test_the_last_boot_of_each_is_taken_after_a_run_that_left_it_open(records: Path, tmp_path: Path) -> None:
     firstlight.import_batch(records, output=tmp_path / "boots")
     rows = {row.entry: row for row in firstlight.import_batch(records, output=tmp_path / "boots", boot=-1)}

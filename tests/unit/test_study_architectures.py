@@ -189,11 +189,11 @@ def test_studies_of_two_architectures_are_not_compared(tmp_path: Path) -> None:
         (
             {"options": "--arch arm64"},
             False,
-            "with `--arch arm64`, and the recheck runs `--arch arm64 --quick`",
+            "the recheck runs `--arch arm64 --quick`",
             "`--full`",
         ),
         ({}, True, "with `--arch arm64 --quick`, and the recheck runs `--arch arm64`", "--arch arm64 -o DIR`"),
-        (None, False, "with `--arch arm64`, and the recheck runs `--arch arm64 --quick`", "`--full`"),
+        (None, False, "the recheck runs `--arch arm64 --quick`", "`--full`"),
     ],
 )
 def test_a_study_that_differs_in_more_than_the_kernel_is_not_compared(

@@ -95,6 +95,7 @@ def import_batch(
     boot: int | None = None,
     split: bool = False,
     force: bool = False,
+    mixed: bool = False,
     ready: str | None = None,
     marks: Sequence[str] = (),
     progress: bool = False,
@@ -109,6 +110,7 @@ def import_batch(
     :param boot: the boot of records with several, from 1; from the end when negative.
     :param split: write a bundle of each boot: `NAME-1.boot`, `NAME-2.boot`, …
     :param force: import unchanged entries again, and replace their bundles.
+    :param mixed: merge records of several machines, too; the conflicts are in the evidence.
     :param ready: the pattern of the line at which each boot ends.
     :param marks: `NAME=REGEX`: further marks of each boot.
     :param progress: show on a terminal which entry is being imported.
@@ -127,6 +129,6 @@ def import_batch(
     from firstlight.ingest import batch
     from firstlight.ingest.progress import ImportProgress
 
-    options = ImportOptions((), Path(output), format, boot, split, force, marks=wanted_marks(ready, marks))
+    options = ImportOptions((), Path(output), format, boot, split, force, mixed, wanted_marks(ready, marks))
     with ImportProgress() if progress else nullcontext() as display:
         return batch.import_batch(Path(directory), options, display)

@@ -83,7 +83,7 @@ def import_(
             print_report([formats_table(known)])
         return
     if batch is not None:
-        _import_batch(batch, records, output, format, boot, split, force, ready, mark or [], json)
+        _import_batch(batch, records, output, format, boot, split, force, any_machine, ready, mark or [], json)
         return
     written = api.import_all(
         records or [],
@@ -115,6 +115,7 @@ def _import_batch(
     boot: int | None,
     split: bool,
     force: bool,
+    any_machine: bool,
     ready: str | None,
     marks: list[str],
     json: bool,
@@ -139,6 +140,7 @@ def _import_batch(
         boot=boot,
         split=split,
         force=force,
+        mixed=any_machine,
         ready=ready,
         marks=marks,
         progress=True,

@@ -109,7 +109,8 @@ def _one(entry: Path, options: ImportOptions, journal: _Journal) -> BatchRow:
     # What an interrupted run began is its own to replace.
     force = options.force or journal.begun(name)
     journal.begin(name)
-    one = replace(options, inputs=[str(entry)], output=options.output / f"{name}.boot", force=force)
+    # A record of one boot has the same bundle with and without a split: no boot is there twice.
+    one = replace(options, inputs=[str(entry)], output=options.output / f"{name}.boot", force=force, numbered=False)
     try:
         row = _imported(name, one)
     except SeveralBootsError as error:
@@ -124,7 +125,7 @@ def _one(entry: Path, options: ImportOptions, journal: _Journal) -> BatchRow:
 
 def _imported(name: str, options: ImportOptions) -> BatchRow:
     written = import_records(options)
-    sources = written[0].manifest.sources
+    sources = [source for each in written for source in each.manifest.sources]
     return BatchRow(
         name,
         BatchOutcome.IMPORTED,
@@ -159,7 +160,9 @@ class _Journal:
         self._output = output
         self._path = output / JOURNAL
         #: Another choice of any of these is another import.
-        self._choices = [VERSION, options.format, options.boot, options.split, *map(list, options.marks)]
+        self._choices = [
+            VERSION, options.format, options.boot, options.split, options.mixed, *map(list, options.marks)
+        ]  # fmt: skip
         self._entries: dict[str, dict[str, Any]] = {}
         if self._path.exists():
             self._entries = self._read()

@@ -54,6 +54,8 @@ class ImportOptions:
     """What the records do not say."""
     at_line: int | None = None
     """The boot with this line of the record, from 1, instead of a number."""
+    numbered: bool = True
+    """With *split*, the bundle of a record with one boot has a number, too."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ def _check_understood(gathered: Gathered, outcomes: list[dict[str, Any]], option
 
 
 def _outputs(options: ImportOptions, number: int) -> list[Path]:
-    if not options.split:
+    if not options.split or (number == 1 and not options.numbered):
         return [options.output]
     stem = options.output.name.removesuffix(".boot")
     return [options.output.with_name(f"{stem}-{place}.boot") for place in range(1, number + 1)]

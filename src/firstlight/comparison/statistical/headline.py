@@ -13,6 +13,8 @@ from firstlight.stats.sample_size import robust_sigma
 from firstlight.stats.significance import Significance, paired_p, unpaired_p
 from firstlight.stats.verdict import Verdict, VerdictThresholds, decide
 
+_IF_UNCHANGED = "it holds only if the machine did not change between the arms, as the order is unknown"
+
 
 @dataclass(frozen=True)
 class Session:
@@ -53,7 +55,7 @@ def estimate_session(session: Session, limits: VerdictThresholds, seed: int) -> 
     """Estimate, test and decide.
 
     Where the order of recording matters, its effect is taken out. Where it cannot be, or where the arms were not
-    recorded in turns, the verdict is inconclusive.
+    recorded in turns, the verdict is inconclusive. Where the order is unknown, the verdict states what it rests on.
 
     :param limits: `alpha` is the level; the interval covers the rest.
     :param seed: of tests by permutation.
@@ -77,4 +79,6 @@ def estimate_session(session: Session, limits: VerdictThresholds, seed: int) -> 
     doubt = session.order_doubt
     if doubt is not None and found.low is not None:
         verdict = Verdict(word="inconclusive", reason=doubt)
+    if session.in_turns is None and verdict.word in ("regression", "improvement", "equivalent"):
+        verdict = verdict.model_copy(update={"reason": f"{verdict.reason}; {_IF_UNCHANGED}"})
     return Headline(found, tested, verdict, order)

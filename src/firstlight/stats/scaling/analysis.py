@@ -21,6 +21,9 @@ _GOOD_SPAN = 10**1.5
 #: A model still fits if the largest size lies outside the band of the others by less than this part of it.
 _HELD = 0.5
 
+#: No model is clear whose band at twice the largest size reaches from one cost to so many times that.
+_WIDE = 2.0
+
 #: The row for what of the total lies in no part.
 REST = "[rest]"
 
@@ -38,6 +41,9 @@ class LeftOut:
     """The model that the others would have chosen; none where too few are left to choose by."""
     held: bool = True
     """The band of the others held the cost."""
+    least: float = 0.0
+    most: float = 0.0
+    """The ends of that band, relative to the cost."""
 
 
 @dataclass(frozen=True)
@@ -164,8 +170,9 @@ def study(
     left = None if falling else _leave_largest_out(size, cost, fits[0], exact=exact, terms=terms)
     misfit = None if falling else lack_of_fit(fits[0], size, cost, exact=exact)
     if misfit is None and left is not None and not left.held:
-        misfit = f"without the largest size it predicts {left.error:+.0%} there, outside its own band"
+        misfit = f"the models of the other sizes predict {left.least:+.0%} to {left.most:+.0%} at the largest size"
     clear = misfit is None and is_clear(fits, size, cost, exact=exact, error=None if left is None else left.error)
+    clear = clear and not _is_wide(band_of(fits, 2.0 * float(size[-1])))
     return ScalingAnalysis(
         sizes=tuple(size.tolist()),
         costs=tuple(cost.tolist()),
@@ -284,6 +291,7 @@ def _leave_largest_out(
     return LeftOut(
         float(size[-1]), real, predicted, predicted / real - 1, chosen[0].law if chosen else None,
         held=len(np.unique(size[kept])) < LEAST_SIZES or low - slack <= real <= high + slack,
+        least=low / real - 1, most=high / real - 1,
     )  # fmt: skip
 
 
@@ -293,6 +301,11 @@ def band_of(fits: Sequence[Fit], size: float) -> tuple[float, float]:
     at = np.array([size])
     values = [(float(fit.at(at)[0]), fit.half_width(size)) for fit in near]
     return max(0.0, min(value - half for value, half in values)), max(value + half for value, half in values)
+
+
+def _is_wide(band: tuple[float, float]) -> bool:
+    """Whether costs that differ by more than a factor of two are all possible."""
+    return band[1] > _WIDE * band[0]
 
 
 def _steps(size: Floats, cost: Floats, best: Fit) -> tuple[LawStep, ...]:
