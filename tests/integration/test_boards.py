@@ -95,8 +95,9 @@ def test_a_board_that_hangs_three_times_is_an_event_and_the_session_goes_on(tmp_
 def test_a_board_that_never_boots_ends_the_session_with_what_was_seen(tmp_path: Path) -> None:
     with emulated(Board(console=b"U-Boot\r\nno kernel\r\n" * 4)) as board:
         file = board.file(tmp_path / "lab.toml", attempts=1, timeout=0.2)
-        with pytest.raises(FirstlightError, match="did not boot 6 times in a row"):
+        with pytest.raises(FirstlightError, match=r"did not boot 6 times in a row: .*no line matched `ready`") as error:
             firstlight.record_board(file, tmp_path / "a", repeat=9)
+        assert error.value.hint == "check the board; its boots are kept; `--force` replaces them"
         with pytest.raises(UnhealthyBootError, match=r"no boot came up: .*no line matched `ready` in time"):
             firstlight.record_board(file, tmp_path / "b.boot")
 

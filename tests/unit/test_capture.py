@@ -163,6 +163,31 @@ def test_a_relay_that_does_not_answer_or_says_no(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_relay_that_does_not_answer_leaves_what_was_printed_under_a_name_that_is_stated(tmp_path: Path) -> None:
+    with emulated(Board(before=b"gizmo: alive\r\n")) as board:
+        for number in (1, 2):
+            with pytest.raises(LabError, match=r"did not end within 0\.2 s") as error:
+                firstlight.capture(board.port, power="sleep 60", output=tmp_path / "a.boot", timeout_s=0.2)
+            kept = tmp_path / f"a.lost-{number}.capture.bin"
+            assert f"`{kept}` has what was printed" in str(error.value.hint)
+            assert b"gizmo: alive" in kept.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("printed", "complaint"),
+    [(b"", "before the board printed a byte"), (b"U-Boot 2024.01\r\n", "no line that is known from boots of Linux")],
+)
+def test_a_capture_without_a_boot_is_named(
+    tmp_path: Path, printed: bytes, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with CaptureFile(tmp_path / "a.capture.bin") as file:
+        file.setup({"source": "test"})
+        if printed:
+            file.data(7, printed)
+    assert run(["import", str(tmp_path / "a.capture.bin"), "-o", str(tmp_path / "a.boot")]) == 1
+    assert complaint in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

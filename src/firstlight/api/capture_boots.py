@@ -9,9 +9,10 @@ from pathlib import Path
 
 from firstlight._core import Pattern
 from firstlight.bundle.writer import check_destination
-from firstlight.errors import FirstlightError
+from firstlight.errors import FirstlightError, LabError
 from firstlight.ingest.importing import Imported, ImportOptions, import_records
 from firstlight.ingest.wanted_marks import wanted_marks
+from firstlight.lab.capture.file import set_aside
 from firstlight.lab.capture.self_test import StampError, stamp_error
 from firstlight.lab.capture.session import CaptureOptions, CaptureOutcome, run_capture
 
@@ -67,7 +68,14 @@ def capture(
     check_destination(target.absolute(), force=force)
     record = target.with_name(f"{target.name.removesuffix('.boot')}.capture.bin")
     pattern = None if ready is None else Pattern(ready)
-    outcome = run_capture(CaptureOptions(source, command, power, pattern, baud, timeout_s, awake), record)
+    there = record.exists()
+    try:
+        outcome = run_capture(CaptureOptions(source, command, power, pattern, baud, timeout_s, awake), record)
+    except LabError as error:
+        if there or (kept := set_aside(record)) is None:
+            raise
+        hint = "; ".join([*([error.hint] if error.hint else []), f"`{kept}` has what was printed"])
+        raise LabError(error.message, where=error.where, hint=hint) from error
     line = outcome.ready_line
     # A board that resets itself meanwhile boots again: the boot is the one that became ready, or the last one.
     options = ImportOptions([str(record)], target, boot=-1, at_line=line, force=force, marks=wanted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from firstlight.experiment.boards.record import WARM_UP
-from firstlight.experiment.boards.session import BoardSession
+from firstlight.experiment.boards.session import CONTINUES, BoardSession
 from firstlight.experiment.runner import RunProgress, sweep
 from firstlight.experiment.schedule import Prepared
 from firstlight.experiment.store import State
@@ -30,7 +30,7 @@ def run_on_board(prepared: Prepared, progress: RunProgress) -> State:
         sweep(store.path)
         store.write(state, prepared.text)
         lacking = [boot for boot in state.order if not store.has(state.cells[boot[0]], boot[1])]
-        with progress, BoardSession(board, store.path) as session:
+        with progress, BoardSession(board, store.path, CONTINUES) as session:
             progress.start(len(state.order), len(state.order) - len(lacking), 1)
             # After each pause the board is cold again.
             for number in range(1, prepared.plan.warm_up_boots + 1) if lacking else ():

@@ -51,7 +51,11 @@ def record_boots(
     except OSError as error:
         raise LabError(f"cannot be made: {error.strerror}", where=str(folder)) from error
     boots: list[tuple[str, BoardBoot]] = []
-    with interruptible(), progress, BoardSession(opened, folder if repeat > 1 else None) as session:
+    with (
+        interruptible(),
+        progress,
+        BoardSession(opened, folder if repeat > 1 else None, "its boots are kept; `--force` replaces them") as session,
+    ):
         for number in range(1, cold + 1):
             progress.step(f"warm-up boot {number} of {cold}")
             booted = session.boot(chosen, warm / f"{number}.boot", {"warm_up": number})

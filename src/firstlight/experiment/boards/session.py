@@ -16,9 +16,12 @@ from firstlight.errors import FirstlightError, LabError
 from firstlight.ingest.importing import ImportOptions, import_records
 from firstlight.ingest.manifest import Known
 from firstlight.lab.board.board import Arm, Board
+from firstlight.lab.capture.file import set_aside
 from firstlight.lab.capture.session import CaptureError, CaptureOutcome, Ended
 from firstlight.quantities import counted, joined
 from firstlight.recipe.described import Described
+
+CONTINUES = "the boots are kept, and the same command continues"
 
 #: After so many boots in a row without one the board is taken for broken.
 _MOST_LOST = 6
@@ -58,11 +61,13 @@ class BoardSession:
     """Boots a board until it is closed, which switches the board off.
 
     :param folder: where the list of events is; none is written without it.
+    :param afterwards: what to do once a board that did not boot is mended.
     """
 
-    def __init__(self, board: Board, folder: Path | None = None) -> None:
+    def __init__(self, board: Board, folder: Path | None = None, afterwards: str = "run the command again") -> None:
         self._board = board
         self._folder = folder
+        self._afterwards = afterwards
         self._deployed: Arm | None = None
         self._lost = 0
 
@@ -85,14 +90,13 @@ class BoardSession:
         self._write_down(output, booted)
         self._lost = 0 if booted.came_up else self._lost + 1
         if self._lost >= _MOST_LOST:
-            hint = "check the board; the boots are kept, and the same command continues"
-            raise LabError(f"the board did not boot {self._lost} times in a row: {booted.events[-1]}",
-                           where=self._board.name, hint=hint)  # fmt: skip
+            message = f"the board did not boot {self._lost} times in a row: {'; '.join(booted.events)}"
+            raise LabError(message, where=self._board.name, hint=f"check the board; {self._afterwards}")
         return booted
 
     def _boot(self, arm: Arm, output: Path, about: Mapping[str, object]) -> BoardBoot:
         record = output.with_name(f"{output.name.removesuffix('.boot')}.capture.bin")
-        _set_aside(record)
+        set_aside(record)
         try:
             recipe, digests = described(self._board, arm)
             if arm != self._deployed:
@@ -101,7 +105,7 @@ class BoardSession:
                 self._deployed = arm
             outcome = self._board.capture(record, about)
         except FirstlightError as error:
-            _set_aside(record)
+            set_aside(record)
             outcome = error.outcome if isinstance(error, CaptureError) else CaptureOutcome()
             return BoardBoot(None, False, outcome.power_cycles, (*outcome.warnings, str(error)))
         if outcome.ended is Ended.INTERRUPTED:
@@ -118,7 +122,7 @@ class BoardSession:
                 )
             )[0]  # fmt: skip
         except FirstlightError as error:
-            _set_aside(record)
+            set_aside(record)
             return BoardBoot(None, False, outcome.power_cycles, (str(error), *events))
         record.unlink()
         failure = imported.manifest.failure
@@ -165,14 +169,3 @@ def _why_not(outcome: CaptureOutcome) -> str:
     if outcome.ended is Ended.CLOSED:
         return f"the console was closed before a line matched `ready`{cycles}"
     return f"no line matched `ready` in time{cycles}"
-
-
-def _set_aside(record: Path) -> None:
-    """Keep a capture that became no bundle under another name."""
-    number = 1
-    while record.exists():
-        kept = record.with_name(f"{record.name.removesuffix('.capture.bin')}.lost-{number}.capture.bin")
-        if kept.exists():
-            number += 1
-            continue
-        record.rename(kept)

@@ -63,3 +63,15 @@ class CaptureFile:
                 content = content[os.write(self._file, content) :]
         except OSError as error:
             raise LabError(f"the capture cannot be written: {error.strerror}", where=str(self.path)) from error
+
+
+def set_aside(record: Path) -> Path | None:
+    """Keep a capture that became no bundle under another name, which is returned; none if there is none."""
+    number = 1
+    while record.exists():
+        kept = record.with_name(f"{record.name.removesuffix('.capture.bin')}.lost-{number}.capture.bin")
+        if not kept.exists():
+            record.rename(kept)
+            return kept
+        number += 1
+    return None
