@@ -262,6 +262,18 @@ def test_what_is_printed_during_the_self_test_is_stamped_when_it_arrives(
     assert max(stamps) < ended[0]
 
 
+def test_bytes_that_were_waiting_before_listening_began_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads, writes = os.pipe()
+    os.write(writes, BOOT)
+    os.close(writes)
+    with os.fdopen(reads) as console:
+        monkeypatch.setattr("sys.stdin", console)
+        captured = firstlight.capture("-", ready="login: ", output=tmp_path / "a.boot")
+    assert captured.outcome.warnings == ["bytes were waiting when listening began: their time stamps are too late"]
+
+
 def test_a_script_of_one_word_is_a_command(tmp_path: Path) -> None:
     script = tmp_path / "board.sh"
     script.write_bytes(b"#!/bin/sh\ncat <<E\n" + BOOT.replace(b"\r", b"") + b"\nE\n")

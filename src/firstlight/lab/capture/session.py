@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import re
+import select
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -111,8 +112,9 @@ def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
     source = open_source(options.source, options.command, options.baud)
     reader = source.reader()
     try:
-        error = None
+        error, late = None, False
         if not options.command:
+            late = bool(select.select([source.descriptor], [], [], 0)[0])
             # What is printed during the measurement is stamped when it arrives.
             reader.start()
             print(f"listening to {source.name}", file=sys.stderr, flush=True)
@@ -125,7 +127,10 @@ def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
             power_s=min(_POWER_S, options.timeout_s),
             awake=options.awake,
         )
-        return capture_from(source, reader, session, path, error)
+        outcome = capture_from(source, reader, session, path, error)
+        if late:
+            outcome.warnings.append("bytes were waiting when listening began: their time stamps are too late")
+        return outcome
     finally:
         reader.stop()
         source.close()
