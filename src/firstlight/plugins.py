@@ -30,12 +30,21 @@ class Plugin:
         """
         try:
             return self.entry.load()
+        except FirstlightError as error:
+            # Firstlight rejects what the package says, such as a plan: the author corrects it where it is.
+            where = error.where or self.entry.value
+            hint = error.hint or f"correct it there, or ask the author of the package `{self._package}`"
+            raise FirstlightError(f"`{self.name}` cannot be loaded: {error.message}", where=where, hint=hint) from error
         # It is not our code: whatever it raises is its author's to correct.
         except Exception as error:
-            package = self.entry.dist.name if self.entry.dist is not None else self.entry.value
+            package = self._package
             message = f"the plugin `{self.name}` cannot be loaded: {type(error).__name__}: {error}"
             hint = f"update the package `{package}`, or remove it: `pip uninstall {package}`"
             raise FirstlightError(message, where=self.entry.value, hint=hint) from error
+
+    @property
+    def _package(self) -> str:
+        return self.entry.dist.name if self.entry.dist is not None else self.entry.value
 
     def load(self) -> Any | None:
         """The object; nothing, with a warning on standard error, when its package cannot be loaded."""

@@ -210,7 +210,7 @@ def test_a_plan_puts_the_size_into_the_recipe() -> None:
         ("{ from = 1, to = 64, zero = true }", "[1, 2, 3]", "at least 5 different sizes"),
         ("title =", "mode = 'live'\ntitle =", "give `repeats`"),
         ('name = "plain"\n', 'name = "plain"\nshift = 1\n', "unknown key `shift`"),
-        ("title", "[title", "no TOML"),
+        ("title", "[title", "not TOML"),
     ],
 )
 def test_a_mistake_in_a_plan_is_named_before_anything_boots(

@@ -372,6 +372,24 @@ def test_the_largest_size_is_in_the_model_by_counts_which_finds_the_term_of_the_
     assert isinstance(by_counts(dict(list(times.items())[:3]), counts), MissingValue)
 
 
+def test_few_volumes_do_not_show_whether_the_time_grows_faster_than_their_number() -> None:
+    """The times of a quick run; and times that the counts explain to the nanosecond."""
+    times = {2: 2_188_729_000, 4: 2_384_659_000, 8: 2_908_696_000, 16: 4_048_711_000, 32: 6_456_742_000}
+    counts = {}
+    for size in times:
+        processes = 2 * size + 1
+        pvscan = replace(PVSCAN, count=processes, opened=round(processes * (48.5 + size / 2)))
+        counts[size] = Programs((pvscan,), 1, 0)
+    model = by_counts(times, counts)
+    assert isinstance(model, CountModel)
+    assert model.per_file_least_ns < 0 < model.per_file_ns
+    assert isinstance(gap := model.grows_faster, MissingValue)
+    assert "up to N = 32 the times do not show it" in gap.reason
+    exact = {size: round((1900 + 20 * (2 * size + 1) + 0.8 * counts[size].activating[0].opened) * MS) for size in times}
+    assert isinstance(shown := by_counts(exact, counts), CountModel)
+    assert shown.grows_faster == pytest.approx(0.8 * MS, rel=0.01)
+
+
 def test_no_model_is_clear_by_fewer_than_eight_sizes() -> None:
     few = laws({size: figures(1000 + 5 * size) for size in SIZES})["active"]
     many = laws({size: figures(1000 + 5 * size) for size in (3, 10, 20, 30, 60, 100, 200, 300)})["active"]

@@ -56,6 +56,33 @@ def test_what_cannot_be_loaded_is_a_warning_and_keeps_nothing_else_away(capsys: 
     assert "the plugin `broken` cannot be loaded" in capsys.readouterr().err
 
 
+def test_a_mistake_in_a_plan_is_named_to_its_author(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["study", "new", "my-mistake", str(tmp_path / "own")]) == 0
+    plan = tmp_path / "own" / "my_mistake" / "plan.toml"
+    plan.write_text(plan.read_text().replace('append = "quiet"', 'apend = "quiet"'))
+    metadata = tmp_path / "own" / "my_mistake-0.1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: my-mistake\nVersion: 0.1\n")
+    (metadata / "entry_points.txt").write_text("[firstlight.studies]\nmy-mistake = my_mistake:STUDY\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "own"))
+    capsys.readouterr()
+    assert run(["study", "my-mistake"]) == 1
+    said = capsys.readouterr().err
+    assert "error: my_mistake/plan.toml: `my-mistake` cannot be loaded: unknown key `arm.quiet.apend`" in said
+    assert "hint: did you mean `append`?" in said
+    assert "pip uninstall" not in said
+
+
+def test_a_new_study_does_not_take_the_name_of_one_that_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["study", "new", "tree-walk", str(tmp_path / "own")]) == 2
+    assert "there is a study `tree-walk` already" in capsys.readouterr().err
+    assert not (tmp_path / "own").exists()
+
+
 def test_asking_for_what_cannot_be_loaded_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["study", "broken-study"]) == 1
     assert "error: example_study.no_such:STUDY: the plugin `broken-study` cannot" in capsys.readouterr().err

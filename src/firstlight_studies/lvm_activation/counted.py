@@ -17,6 +17,9 @@ from firstlight_studies.lvm_activation.programs import Programs
 _LEAST = 4
 """Sizes: one more than the model has terms."""
 
+_MATTERS = 0.05
+"""Of the largest time: a part that grows faster than the processes and may take less than this is none."""
+
 
 @dataclass(frozen=True)
 class CountModel:
@@ -34,6 +37,24 @@ class CountModel:
     """Relative error of the model of the other sizes at the largest."""
     reach_ns: float
     """At `REACH` times the largest size, with the counts continued by their own last growth."""
+    per_file_least_ns: float = 0.0
+    """The lower end of the 95 % interval of what a file costs."""
+    extra_share_most: float = 1.0
+    """Of the largest time, how much at most (95 %) is of the files that a process opens beyond those of the smallest
+    size: the part that grows faster than the processes."""
+
+    @property
+    def grows_faster(self) -> float | MissingValue:
+        """The least cost of a file, where that decides whether the time grows faster than the processes.
+
+        Missing where the interval contains 0 and leaves room for a part of the time that matters.
+        """
+        if self.per_file_least_ns <= 0 and self.extra_share_most >= _MATTERS:
+            return MissingValue(
+                f"up to N = {self.sizes[-1]} the times do not show it: the 95 % interval of the cost of a file contains"
+                f" 0, and the files of more volumes take {self.extra_share_most:.0%} of the time at most"
+            )
+        return max(0.0, self.per_file_least_ns)
 
 
 def by_counts(times: Mapping[int, int], counts: Mapping[int, Programs]) -> CountModel | MissingValue:
@@ -52,6 +73,8 @@ def by_counts(times: Mapping[int, int], counts: Mapping[int, Programs]) -> Count
     last, before = terms[-1], terms[-2]
     step = np.log(sizes[-1] / sizes[-2])
     exponents = np.log(np.maximum(last, 1) / np.maximum(before, 1)) / step
+    least, most = _per_file(terms, cost)
+    extra = float(last[2] - last[1] * terms[0][2] / terms[0][1]) if terms[0][1] else 0.0
     return CountModel(
         sizes=tuple(sizes),
         constant_ns=float(found[0]),
@@ -61,7 +84,24 @@ def by_counts(times: Mapping[int, int], counts: Mapping[int, Programs]) -> Count
         files_share=float(found[2] * last[2] / (last @ found)),
         largest_error=float(last @ others / cost[-1] - 1),
         reach_ns=float((last * REACH**exponents) @ found),
+        per_file_least_ns=float(least),
+        extra_share_most=most * extra / float(cost[-1]) if extra > 0 else 0.0,
     )
+
+
+def _per_file(terms: np.typing.NDArray[np.float64], cost: np.typing.NDArray[np.float64]) -> tuple[float, float]:
+    """The 95 % interval of the cost of a file: Student's, of relative least squares without a bound."""
+    from scipy.stats import t
+
+    weighted = terms / cost[:, None]
+    if np.linalg.matrix_rank(weighted / np.linalg.norm(weighted, axis=0)) < terms.shape[1]:
+        return -np.inf, np.inf
+    found = np.linalg.lstsq(weighted, np.ones(len(cost)), rcond=None)[0]
+    spare = len(cost) - terms.shape[1]
+    variance = float(np.sum((1 - weighted @ found) ** 2)) / spare
+    error = np.sqrt(variance * np.linalg.inv(weighted.T @ weighted)[2, 2])
+    half = float(t.isf(0.025, spare) * error)
+    return float(found[2]) - half, float(found[2]) + half
 
 
 def _files(programs: Programs) -> int:

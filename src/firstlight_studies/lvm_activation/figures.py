@@ -85,7 +85,8 @@ def _growth(measured: Measured) -> dict[str, Figure]:
         "growth-exponent": growth_between(sizes, [times[size] for size in sizes]),
         "growth-from": sizes[-2] if len(sizes) > 1 else _TOO_FEW,
         "growth-to": sizes[-1] if sizes else _TOO_FEW,
-        "quadratic-share": derived(lambda fit: fit.files_share, model),
+        "file-cost-least": derived(lambda fit: fit.grows_faster, model),
+        "file-cost": derived(lambda fit: fit.per_file_ns, model),
     }
     known = list(counts.items())
     if len(known) < 2:

@@ -7,6 +7,8 @@ from importlib import resources
 from pathlib import Path
 
 from firstlight.errors import FirstlightError, UsageError
+from firstlight.plugins import plugins
+from firstlight.study.catalogue import GROUP
 
 _FILES = {
     "README.md": "README.md.in",
@@ -22,12 +24,16 @@ def write_skeleton(name: str, directory: Path) -> list[Path]:
     """Write a study that boots two arms, as a package to change.
 
     :param name: lower case, with dashes.
-    :raises UsageError: for a name that no package can have.
+    :raises UsageError: for a name that no package can have, or that an installed study has.
     :raises FirstlightError: when the directory has files already, or cannot be written.
     """
     if re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) is None:
         raise UsageError(
             f"not a name of a study: `{name}`", hint="write it in lower case, with dashes: `quiet-console`"
+        )
+    if any(plugin.name == name for plugin in plugins(GROUP)):
+        raise UsageError(
+            f"there is a study `{name}` already", hint="`firstlight study list` lists all: choose another name"
         )
     words = {"@NAME@": name, "@PACKAGE@": name.replace("-", "_")}
     written = []
