@@ -8,7 +8,12 @@ import { barsPicture } from "./bars";
 import { type Chart, type Finding, STUDY_PAGE_VERSION, type StudyPage } from "./data";
 import { histogramPicture, linesPicture } from "./plots";
 
-const KINDS: Record<string, string> = { holds: "good", "holds in direction": "good", "no longer holds": "unsure" };
+const KINDS: Record<string, string> = {
+  holds: "good",
+  "holds in direction": "good",
+  "no longer holds": "unsure",
+  inconclusive: "unsure",
+};
 const PICTURES = { bars: barsPicture, stacked: barsPicture, lines: linesPicture, histogram: histogramPicture };
 
 function chartCard(chart: Chart): HTMLElement | null {
