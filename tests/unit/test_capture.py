@@ -281,6 +281,11 @@ def test_a_script_of_one_word_is_a_command(tmp_path: Path) -> None:
     assert run(["capture", "-o", str(tmp_path / "a.boot"), "--ready", "login: ", "--", str(script)]) == 0
 
 
+def test_a_name_of_neither_a_port_nor_a_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["capture", "-o", str(tmp_path / "a.boot"), "--", "nosuchcommand"]) == 1
+    assert "nosuchcommand: there is no such port, and no such command" in capsys.readouterr().err
+
+
 def test_standard_input_that_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
