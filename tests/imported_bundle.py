@@ -206,7 +206,7 @@ def _kernel(spans: Spans) -> list[tuple[str, str, str, str, str]]:
               reason="less than a hundred steps of 1 us", **one)  # fmt: skip
     spans.add("initcall", "unknown_end", (1402, None), level="late", track="task 1", grade="unknown",
               reason="it did not return")  # fmt: skip
-    moved = "another initcall began meanwhile and moved the start that the kernel keeps"
+    moved = "another initcall started during it and moved the kernel's start stamp"
     for name, start, end, task in (("nic_init", 2000, 2300, 210), ("usb_init", 2100, 2350, 211)):
         spans.add("initcall", name, (start, end), track=f"task {task}", level="module",
                   module=name.removesuffix("_init"), grade="doubtful", reason=moved, returned="0")  # fmt: skip

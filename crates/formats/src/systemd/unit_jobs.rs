@@ -29,7 +29,7 @@ pub const TWO_CLOCKS: &str =
 /// Why a start of which the manager spoke before the journal ran has no exact times on the wall clock.
 pub const READ_LATE: &str = ReasonCode::JournalReadLate.text();
 
-/// Why a length is none where the wall clock was set meanwhile.
+/// Why a length is none where the wall clock was set during it.
 const CLOCK_SET: &str = ReasonCode::ClockSetMeanwhile.text();
 
 fn span(kind: SpanKind, unit: &str) -> Span {

@@ -100,7 +100,7 @@ pub(super) fn judge(
                 if agree && stamps >= 0 && measured.moved {
                     found = Found::Spoilt;
                     let reason =
-                        "by the stamps: another initcall began meanwhile and moved the start that the kernel keeps";
+                        "by the stamps: another initcall started during it and moved the kernel's start stamp";
                     let (stamps, grade, coarse) = one_figure(stamps, clock.stamps);
                     (stamps, grade, if grade == Grade::Good { Name::Borrowed(reason) } else { coarse })
                 } else if agree && stamps >= 0 {
@@ -135,7 +135,7 @@ pub(super) fn judge(
             _ if measured.moved => {
                 found = Found::SpoiltForGood;
                 let reason =
-                    "another initcall began meanwhile and moved the start that the kernel keeps: it took longer";
+                    "another initcall started during it and moved the kernel's start stamp: it took longer";
                 (length, Grade::Doubtful, reason.into())
             }
             _ => one_figure(length, own_step),
