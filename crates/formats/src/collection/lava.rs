@@ -107,7 +107,7 @@ impl Format for Lava {
             text.boots().now().facts.push((Name::Borrowed("lava.dispatcher_lines"), others.to_string()));
         }
         if let Some((count, line)) = torn {
-            let detail = counted(count, "# line[|s] [is|are] no entr[y|ies] of a job log");
+            let detail = counted(count, "# line[|s] [is not an entry|are not entries] of a job log");
             text.boots().note(ProblemKind::Torn, line, detail);
         }
         let problems = lines.problems();

@@ -30,7 +30,7 @@ impl Unparsed {
         self.first.get_or_insert(line);
     }
 
-    /// Notes them as one problem. *what* follows their number, as in [`counted`]: `line[|s] [is|are] no call[|s]`.
+    /// Notes them as one problem. *what* follows their number, as in [`counted`]: `line[|s] [is not a call|are not calls]`.
     pub fn report(self, what: &str, evidence: &mut Evidence) {
         if self.count > 0 {
             evidence.not_understood = self.count;

@@ -106,7 +106,7 @@ impl Format for Cbmem {
                 evidence.problem(ProblemKind::Contradiction, None, "the total is not the sum of the steps");
             }
         }
-        unparsed.report("line[|s] [is|are] no timestamp", &mut evidence);
+        unparsed.report("line[|s] [is not a timestamp|are not timestamps]", &mut evidence);
         evidence.problems.extend(lines.problems());
         Ok(vec![evidence])
     }

@@ -71,7 +71,7 @@ impl Format for SystemdCriticalChain {
                 evidence.spans.push(span(&row));
             }
         }
-        unparsed.report("line[|s] [is|are] no row of the tree", &mut evidence);
+        unparsed.report("line[|s] [is not a row|are not rows] of the tree", &mut evidence);
         evidence.problems.extend(lines.problems());
         if evidence.spans.iter().any(|span| span.end_ns.is_some()) {
             let detail = "the times of the tree are counted from it".to_owned();

@@ -208,7 +208,7 @@ impl Reader {
             self.failed.sort();
             evidence.facts.push(("systemd.failed".into(), self.failed.join(" ")));
         }
-        self.unparsed.report("line[|s] [is|are] no `Key=value`", evidence);
+        self.unparsed.report("line[|s] [is|are] not `Key=value`", evidence);
     }
 }
 

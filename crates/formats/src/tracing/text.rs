@@ -148,7 +148,7 @@ impl Damage {
         let understood = evidence.understood;
         self.end_run(self.run.understood == 0 || self.run.understood == understood);
         if self.around > 0 {
-            let detail = counted(self.around, "# line[|s] of the page around the text [is|are] no part of it");
+            let detail = counted(self.around, "# line[|s] of the page around the text [is|are] not part of it");
             evidence.problem(ProblemKind::Embedded, None, detail);
         }
         if self.places > 0 {

@@ -99,8 +99,7 @@ pub(super) fn judge(
                 let agree = stamps.saturating_sub(length).unsigned_abs() <= slack.unsigned_abs();
                 if agree && stamps >= 0 && measured.moved {
                     found = Found::Spoilt;
-                    let reason =
-                        "by the stamps: another initcall started during it and moved the kernel's start stamp";
+                    let reason = "by the stamps: another initcall started during it and moved the kernel's start stamp";
                     let (stamps, grade, coarse) = one_figure(stamps, clock.stamps);
                     (stamps, grade, if grade == Grade::Good { Name::Borrowed(reason) } else { coarse })
                 } else if agree && stamps >= 0 {
@@ -134,8 +133,7 @@ pub(super) fn judge(
             }
             _ if measured.moved => {
                 found = Found::SpoiltForGood;
-                let reason =
-                    "another initcall started during it and moved the kernel's start stamp: it took longer";
+                let reason = "another initcall started during it and moved the kernel's start stamp: it took longer";
                 (length, Grade::Doubtful, reason.into())
             }
             _ => one_figure(length, own_step),
