@@ -234,6 +234,12 @@ def test_the_command_fails_on_what_a_partial_fix_leaves_and_states_it(
     assert 0.2 < total["remains"] / total["relative"] < 0.4
 
 
+def test_single_points_at_the_former_level_take_no_regression_back() -> None:
+    levels = [1000] * 10 + [1020] * 10 + [1000] + [1020] * 10
+    (left,) = (each for each in regressions(change_points(exact(*levels), exact=True)) if each.points > 1)
+    assert (left.place, left.status, left.remains) == (10, "lasts", None)
+
+
 @pytest.mark.parametrize(
     ("stays", "exact", "status"),
     [
