@@ -3,6 +3,7 @@
 use crate::boot_mark::BootMark;
 use crate::boot_selection::extent;
 use crate::capture_clock;
+use crate::first_program;
 use crate::phases::{cover, marks};
 use crate::row::Row;
 use crate::{AlignedRecord, Contradiction};
@@ -18,6 +19,7 @@ pub fn boot_marks(
     let mut all = marks(pieces, rows, contradictions);
     all.retain(|mark| !wanted.iter().any(|known| known.mark == mark.mark));
     all.extend_from_slice(wanted);
+    first_program::infer(pieces, &mut all);
     all.extend(clock_start(pieces, &all));
     all.extend(capture_clock::capture_start(pieces, &all));
     let mut whole: Option<(i64, i64)> = None;

@@ -7,7 +7,7 @@ use crate::row::Row;
 use crate::text::seconds;
 use crate::AlignedRecord;
 use firstlight_formats::evidence::{Mark, SpanKind, INFERRED};
-use firstlight_formats::kernel_log::messages::programs::shows_userspace;
+use firstlight_formats::kernel_log::messages::programs::{is_of_first_program, shows_userspace};
 use firstlight_schema::InitcallLevel;
 
 /// A bracket that is wider than this share of the time since the kernel's start is a doubt: one in so many.
@@ -19,6 +19,47 @@ const SHOWN: usize = 60;
 struct Sign {
     by_ns: i64,
     what: String,
+}
+
+/// Adds the begin of userspace where a kernel's log shows a program and not what the kernel does last: after the last line of the
+/// kernel before it. What systemd says of its own start is better.
+pub fn infer(pieces: &[AlignedRecord<'_>], marks: &mut Vec<BootMark>) {
+    let begun = |mark: Mark| {
+        matches!(
+            mark,
+            Mark::UserStart
+                | Mark::RunInit
+                | Mark::GuestStart
+                | Mark::InitramfsStart
+                | Mark::UserspaceStart
+                | Mark::FreeInitMemory
+                | Mark::SoftRebootStart
+        )
+    };
+    let Some(start) = marks.iter().find(|mark| mark.mark == Mark::KernelStart && !mark.doubted) else { return };
+    if marks.iter().any(|mark| begun(mark.mark)) {
+        return;
+    }
+    let (start_ns, file) = (start.time_ns, start.source.clone());
+    let of_kernel = pieces.iter().filter(|piece| piece.file == file && !piece.doubted.own);
+    let found = of_kernel.filter_map(|piece| last_before_a_program(piece, start_ns)).min();
+    if let Some((time_ns, sign)) = found {
+        let detail = format!("{INFERRED}the last line of the kernel before userspace: {sign}");
+        marks.push(BootMark::new(Mark::UserStart, time_ns, file, detail));
+    }
+}
+
+/// The last line of the kernel before the first one that a known first program prints, and that one.
+fn last_before_a_program(piece: &AlignedRecord<'_>, start_ns: i64) -> Option<(i64, String)> {
+    let mut last_ns = None;
+    for (stamp, text) in piece.evidence.log.iter() {
+        let time_ns = placed(piece, &stamp).filter(|time_ns| *time_ns >= start_ns);
+        if is_of_first_program(text.as_bytes()) && last_ns.is_some() {
+            return last_ns.map(|last_ns| (last_ns, shown(text)));
+        }
+        last_ns = time_ns.max(last_ns);
+    }
+    None
 }
 
 /// Brackets the begin of userspace: not before the kernel's line, and not after the first thing that only userspace can have
@@ -88,8 +129,11 @@ fn of_lines(piece: &AlignedRecord<'_>, from_ns: i64) -> Option<Sign> {
         (by_ns >= from_ns).then_some((by_ns, text))
     });
     let (by_ns, text) = timed.min_by_key(|(by_ns, _)| *by_ns)?;
-    let shown: String = text.trim().chars().take(SHOWN).collect();
-    Some(Sign { by_ns, what: format!("`{shown}`") })
+    Some(Sign { by_ns, what: format!("`{}`", shown(text)) })
+}
+
+fn shown(text: &str) -> String {
+    text.trim().chars().take(SHOWN).collect()
 }
 
 /// A unit, or the initcall of a module: a program loads it.

@@ -8,6 +8,7 @@ use crate::contradictions::ordered;
 use crate::first_program::bracket;
 use crate::joined_files::joined;
 use crate::journal_texts::received;
+use crate::machines::machine_conflicts;
 use crate::matching::rows;
 use crate::parents::parents;
 use crate::phases::phases;
@@ -112,6 +113,10 @@ pub fn merge_any(
     summary.marks = all_marks.into_iter().map(|mark| (mark.mark.name().to_owned(), mark.time_ns)).collect();
     summary.marks.extend(found.own.into_iter().map(|mark| (mark.name, mark.time_ns)));
     summary.completeness.count(&pieces);
+    if mixed && !machine_conflicts(reads, boots).is_empty() {
+        let what = "the records are of several machines: the tables hold one statement of each that they contradict";
+        summary.completeness.missing.push(what.to_owned());
+    }
     if summary.marks.is_empty()
         && summary.lines == 0
         && all_rows.is_empty()

@@ -206,6 +206,13 @@ pub fn cover(marks: &mut Vec<BootMark>, extent: Option<(i64, i64)>) {
         add(marks, Mark::RecordEnd, last);
     }
     marks.sort_by_key(|mark| mark.time_ns);
+    // At one instant the processor enters the kernel before this begins: its phase holds nothing of the kernel then.
+    let at = |wanted: Mark| marks.iter().position(|mark| mark.mark == wanted);
+    if let Some((start, entry)) = at(Mark::KernelStart).zip(at(Mark::KernelEntry)) {
+        if start < entry && marks[start].time_ns == marks[entry].time_ns {
+            marks[start..=entry].rotate_right(1);
+        }
+    }
 }
 
 /// The phases: they partition the time from the first mark to the last.

@@ -66,8 +66,8 @@ impl Record {
         let head = bytes.fill_buf()?;
         let head = Head { name: &self.name, bytes: head.get(..HEAD_BYTES).unwrap_or(head) };
         // A page or a document of JSON may have lines of a log in it: it is not a log itself.
-        let page = Enclosure::Html.opened(head.bytes).is_some();
-        let document = page || Enclosure::Json.opened(head.bytes).is_some();
+        let page = Enclosure::Html.is_document(head.bytes);
+        let document = page || Enclosure::Json.is_document(head.bytes);
         let sure = surest(formats(), &head).is_some_and(|(format, likelihood)| {
             let log = format.about().traits.origin == Origin::KernelLog;
             likelihood == Likelihood::Certain && !(page && log) || (likelihood == Likelihood::Likely && !log)

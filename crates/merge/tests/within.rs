@@ -111,3 +111,81 @@ fn lines_may_end_with_carriage_returns_alone() {
     assert_eq!(evidence.log.len(), LOG.len());
     assert_eq!(evidence.marks.last().map(|mark| mark.time_ns), Some(1_200_000_000));
 }
+
+/// What a page has as a log's lines: their texts.
+fn lines(read: &Read) -> Vec<String> {
+    only(read).log.iter().map(|(_, text)| text.to_owned()).collect()
+}
+
+const TEXTS: [&str; 4] = [
+    "Linux version 6.1.0 (a@b) (gcc 12) #1 SMP",
+    "clocksource: Switched to clocksource tsc",
+    "Freeing unused kernel image memory: 2048K",
+    "Run /init as init process",
+];
+
+#[test]
+fn all_preformatted_blocks_of_a_page_are_read() {
+    let log = LOG.join("\n");
+    let halves = format!(
+        "<html><body><p>first</p><pre>{}\n{}</pre><p>second</p><pre>{}\n{}</pre></body></html>",
+        LOG[0], LOG[1], LOG[2], LOG[3]
+    );
+    assert_eq!(lines(&read("halves.html", &halves)), TEXTS);
+    let two =
+        format!("<html><body><p>before</p><PRE>{log}</PRE><p>after</p><pre class=\"log\">\n{log}</pre></body></html>");
+    assert_eq!(boots(&read("two.html", &two)).len(), 2);
+}
+
+#[test]
+fn a_page_may_have_an_element_for_each_line() {
+    let rows: String = (1..)
+        .zip(LOG)
+        .map(|(number, line)| {
+            format!("<tr><td class=\"n\">{number}</td><td class=\"c\"><span>{line}</span></td></tr>\n")
+        })
+        .collect();
+    let numbers: String = (1..=LOG.len()).map(|number| format!("{number}\n")).collect();
+    for (name, page) in [
+        ("table.html", format!("<html><body><table>{rows}</table></body></html>")),
+        (
+            "blocks.html",
+            format!("<html><body>{}</body></html>", LOG.map(|line| format!("<pre>{line}</pre>\n")).concat()),
+        ),
+        ("breaks.html", format!("<html><body><div>{}</div></body></html>", LOG.join("<br/>\n"))),
+        (
+            "columns.html",
+            format!(
+                "<html><table><tr><td><pre>{numbers}</pre></td><td><pre>{}</pre></td></tr></table></html>",
+                LOG.join("\n")
+            ),
+        ),
+    ] {
+        assert_eq!(lines(&read(name, &page)), TEXTS, "{name}");
+    }
+}
+
+#[test]
+fn what_a_page_does_not_show_is_no_part_of_its_log() {
+    let style = ".a { color: red }\n".repeat(600);
+    let page = format!(
+        "<!DOCTYPE html><html><head><title>bug</title><style>{style}</style></head><body>\n<h1>Bug</h1><pre>{}</pre></body>\n",
+        LOG.join("\n")
+    );
+    assert_eq!(lines(&read("page.html", &page)), TEXTS);
+    let page = format!(
+        "<html><style>{style}</style><script>if (a < b) {{}}</script><!-- \n --><p>{}</html>",
+        LOG.join("<br>")
+    );
+    assert_eq!(lines(&read("shown.html", &page)), TEXTS);
+    let page = format!("<html><pre>{}\n[    1.3] mailto <jo@example.org></pre></html>", LOG.join("\n"));
+    assert_eq!(lines(&read("address.html", &page))[4], "mailto <jo@example.org>");
+}
+
+#[test]
+fn a_string_of_json_may_hold_json() {
+    let inner = format!("{{\"text\": \"{}\"}}", LOG.join("\\n"));
+    let quoted = inner.replace('\\', "\\\\").replace('"', "\\\"");
+    let found = read("deep.json", &format!("{{\"a\": {{\"b\": [\"x\", {{\"dmesg\": \"{quoted}\"}}]}}}}"));
+    assert_eq!(lines(&found).iter().filter(|line| TEXTS.contains(&line.as_str())).count(), TEXTS.len());
+}

@@ -1,6 +1,7 @@
 //! The lines of a log, put in their boots: where one ends and the next begins, what stands there twice, what is missing.
 
 mod duplicate_console;
+mod other_clocks;
 mod problems;
 mod processes;
 mod reordering;
@@ -18,7 +19,8 @@ use duplicate_console::Doubled;
 use firstlight_schema::ReasonCode;
 use memchr::memmem;
 use processes::Processes;
-use reordering::{is_first, is_last, Held, Writer};
+pub use reordering::is_first;
+use reordering::{is_last, Held, Writer};
 use replay::Replay;
 
 /// A line that comes so much later than others do had waited.
@@ -299,26 +301,6 @@ impl Boots {
             Some(_) => {}
             None => self.now.facts.push((Name::Borrowed("firmware.loaders"), name.to_owned())),
         }
-    }
-
-    /// Whether the stamps so far are a loader's: it had printed its name before them, and nothing in them is a kernel's.
-    fn is_loaders_own(&self) -> bool {
-        let named = self.now.facts.iter().any(|(fact, _)| fact == "firmware.loaders");
-        named && !self.begun && self.interpreter.understood() == 0
-    }
-
-    /// The lines so far, stamped as a kernel does it, are stages of a loader: their times go to the loader's clock.
-    fn stamps_are_loaders(&mut self) {
-        for number in 0..self.now.log.len() {
-            if let Some((time, (_, text))) = self.now.log.time_ns(number).zip(self.now.log.get(number)) {
-                let line = self.now.log.get(number).map_or(0, |(stamp, _)| stamp.line);
-                self.loaders.stamped(time, text, line);
-                self.now.log.set_time_ns(number, None);
-            }
-        }
-        (self.kernel_lines, self.last, self.shift, self.first_kernel) = (0, None, 0, None);
-        self.interpreter = Interpreter::new();
-        self.processes = Processes::default();
     }
 
     /// What the manager says of units, where the line has a time.

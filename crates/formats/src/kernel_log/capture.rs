@@ -4,7 +4,7 @@ use super::clock_lookahead::Ahead;
 use super::text::Text;
 use crate::about::{About, Origin, Traits};
 use crate::counts::counted;
-use crate::evidence::{Clock, Evidence, Instant, Mark, Name, Problem, ProblemKind};
+use crate::evidence::{Clock, Evidence, Instant, Mark, Name, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
@@ -17,6 +17,8 @@ const LONGEST_HEAD: u64 = 64;
 const LONGEST_RECORD: usize = 1 << 20;
 const MOST_TEXT: usize = 256 << 20;
 const MOST_FACTS: usize = 32;
+/// So many carriage returns and no line feed end lines.
+const FEWEST_RETURNS: usize = 3;
 
 /// The reader.
 pub struct Capture;
@@ -33,12 +35,14 @@ impl Format for Capture {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut console = Console::default();
         console.read(input.bytes, self.about().title)?;
+        console.end_lines();
+        let begins = console.begins();
         let mut text = Text::new(self.about(), "", true);
         let mut ahead = Ahead::of_any_step();
         let mut bytes: &[u8] = &console.text;
         let mut lines = Lines::new(&mut bytes);
         while let Some(line) = lines.next_line()? {
-            let at = usize::try_from(line.number).ok().and_then(|number| console.begins.get(number.checked_sub(1)?));
+            let at = usize::try_from(line.number).ok().and_then(|number| begins.get(number.checked_sub(1)?));
             ahead.line(&mut text, line.number, at.map(|at| console.since_start(*at)), line.bytes);
         }
         ahead.finish(&mut text);
@@ -48,8 +52,14 @@ impl Format for Capture {
             problems.retain(|problem| problem.kind != ProblemKind::Cut);
         }
         let mut boots = text.finish(self.about().title, problems)?;
-        if let Some(boot) = boots.iter_mut().find(|boot| boot.boot == 0 && boot.clock != Clock::Firmware) {
-            console.describe(boot);
+        let last = boots.iter().map(|boot| boot.boot).max();
+        for boot in boots.iter_mut().filter(|boot| boot.clock != Clock::Firmware) {
+            let first_line = usize::try_from(boot.first_line).ok().and_then(|number| number.checked_sub(1));
+            let began_ns = first_line.and_then(|number| begins.get(number)).map_or(0, |at| console.since_start(*at));
+            console.describe(boot, began_ns);
+            if Some(boot.boot) == last {
+                console.describe_end(boot);
+            }
         }
         Ok(boots)
     }
@@ -58,8 +68,8 @@ impl Format for Capture {
 #[derive(Debug, Default)]
 struct Console {
     text: Vec<u8>,
-    /// When the first byte of each line was read.
-    begins: Vec<i64>,
+    /// Where each chunk begins in the text, and when it was read.
+    chunks: Vec<(usize, i64)>,
     power_on: Option<(i64, Option<i64>)>,
     before_power_on: usize,
     facts: Vec<(String, String)>,
@@ -128,12 +138,36 @@ impl Console {
             self.left_out = self.left_out.saturating_add(content.len());
             return;
         }
-        for part in content.split_inclusive(|&byte| byte == b'\n') {
-            if self.text.last().is_none_or(|&last| last == b'\n') {
-                self.begins.push(time);
-            }
-            self.text.extend_from_slice(part);
+        if !content.is_empty() {
+            self.chunks.push((self.text.len(), time));
+            self.text.extend_from_slice(content);
         }
+    }
+
+    /// Lines may end with carriage returns alone, or have them behind their ends.
+    fn end_lines(&mut self) {
+        if self.text.ends_with(b"\n\r") {
+            self.text.pop();
+        }
+        let returns = self.text.iter().filter(|&&byte| byte == b'\r').take(FEWEST_RETURNS).count();
+        if returns == FEWEST_RETURNS && memchr::memchr(b'\n', &self.text).is_none() {
+            self.text.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        }
+    }
+
+    /// When the first byte of each line was read. A carriage return behind the end of a line belongs to that end.
+    fn begins(&self) -> Vec<i64> {
+        let mut chunks = self.chunks.iter().copied().peekable();
+        let (mut at, mut time_ns) = (0, 0);
+        let lines = self.text.split_inclusive(|&byte| byte == b'\n').map(|line| {
+            let first = at + usize::from(line.starts_with(b"\r") && line.len() > 1);
+            at += line.len();
+            while let Some((_, time)) = chunks.next_if(|(begin, _)| *begin <= first) {
+                time_ns = time;
+            }
+            time_ns
+        });
+        lines.collect()
     }
 
     fn event(&mut self, time: i64, content: &[u8]) {
@@ -142,7 +176,7 @@ impl Console {
             b"power_on_begin" => {
                 self.before_power_on = self.before_power_on.saturating_add(self.text.len());
                 self.text.clear();
-                self.begins.clear();
+                self.chunks.clear();
                 self.power_on = Some((time, None));
             }
             b"power_on_end" => {
@@ -157,11 +191,23 @@ impl Console {
 
     /// Nanoseconds from power-on, or from the first byte where the capture did not switch the power.
     fn since_start(&self, at: i64) -> i64 {
-        let start = self.power_on.map(|(start, _)| start).or_else(|| self.begins.first().copied()).unwrap_or(at);
+        let start =
+            self.power_on.map(|(start, _)| start).or_else(|| self.chunks.first().map(|(_, time)| *time)).unwrap_or(at);
         at.saturating_sub(start).max(0)
     }
 
-    fn describe(&self, boot: &mut Evidence) {
+    /// What every start has, and what its begin shows. The power-on began the first one.
+    fn describe(&self, boot: &mut Evidence, began_ns: i64) {
+        boot.facts.extend(self.facts.iter().map(|(name, value)| (Name::Owned(name.clone()), value.clone())));
+        if boot.boot > 0 {
+            let since = if self.power_on.is_some() { "power-on" } else { "the capture's first byte" };
+            let seconds = began_ns as f64 / 1e9;
+            let detail = format!(
+                "the board started again {seconds:.3} s after {since}: the times of this start count from its own first line"
+            );
+            boot.problem(ProblemKind::Embedded, None, detail);
+            return;
+        }
         if let Some((begin, end)) = self.power_on {
             let took = end.map(|end| end.saturating_sub(begin).max(0) as f64 / 1e6);
             let detail = took.map_or("the power command did not end".to_owned(), |took| {
@@ -174,22 +220,28 @@ impl Console {
                 boot.host_marks.insert(0, mark);
             }
         }
-        boot.facts.extend(self.facts.iter().map(|(name, value)| (Name::Owned(name.clone()), value.clone())));
-        let mut say = |kind, line, detail: String| boot.problems.push(Problem { kind, detail, line, lost: None });
         if self.before_power_on > 0 {
             let detail = counted(
                 self.before_power_on,
                 "# byte[|s] that the board printed before power-on belong[s|] to another start and [is|are] left out",
             );
-            say(ProblemKind::Embedded, None, detail);
+            boot.problem(ProblemKind::Embedded, None, detail);
         }
+    }
+
+    /// What is missing behind the last start.
+    fn describe_end(&self, boot: &mut Evidence) {
         if let Some(number) = self.malformed {
-            say(ProblemKind::Torn, None, format!("record {number} is malformed: what follows it was not read"));
+            boot.problem(
+                ProblemKind::Torn,
+                None,
+                format!("record {number} is malformed: what follows it was not read"),
+            );
         } else if !self.ended {
-            say(ProblemKind::LostTail, None, "the capture was ended before it was complete".to_owned());
+            boot.problem(ProblemKind::LostTail, None, "the capture was ended before it was complete".to_owned());
         }
         if self.left_out > 0 {
-            say(
+            boot.problem(
                 ProblemKind::Overlong,
                 None,
                 counted(self.left_out, &format!("# byte[|s] beyond {MOST_TEXT} [is|are] left out")),

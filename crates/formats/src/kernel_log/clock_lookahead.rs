@@ -38,7 +38,9 @@ impl Ahead {
             text.line(number, host_ns, line);
             return;
         };
-        let stamped = matches!(parse(line).time, Some(Time::Kernel(_)));
+        // Consoles that send a carriage return behind the line feed.
+        let unreturned = line.strip_prefix(b"\r").unwrap_or(line);
+        let stamped = matches!(parse(unreturned).time, Some(Time::Kernel(_)));
         self.kept += line.len() + size_of::<Waiting>();
         waiting.push(Waiting { number, host_ns, line: line.to_vec() });
         if stamped || self.kept > KEPT {

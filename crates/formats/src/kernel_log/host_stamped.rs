@@ -5,10 +5,11 @@ use super::bytes::{seconds, unpadded};
 use super::clock_lookahead::Ahead;
 use super::dates;
 use super::host_clock::{self, HostTime};
-use super::prefix::{parse, stamp, Time};
+use super::prefix::{parse, stamp, usual, Time};
 use super::unstamped_lines::{self, Sign};
 use crate::about::{About, Origin, Traits};
 use crate::evidence::Evidence;
+use crate::firmware::loader_line::loader_stamp;
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
 use firstlight_schema::FormatName;
@@ -66,6 +67,7 @@ impl Format for HostStamped {
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
         let (mut lines, mut stamped, mut kernel, mut loaders, mut boot) = (0, 0, 0, 0, 0);
+        let (mut of_loader, mut of_kernel) = (false, false);
         for line in head.bytes.split(|&byte| byte == b'\n').take(400) {
             let line = line.trim_ascii_end();
             if line.is_empty() {
@@ -74,11 +76,15 @@ impl Format for HostStamped {
             lines += 1;
             let Some((_, rest)) = prefix(line) else { continue };
             stamped += 1;
+            of_loader |= loader_stamp(line).is_some();
+            of_kernel |= usual(line).is_some();
             kernel += usize::from(nested(rest));
             loaders += usize::from(matches!(unstamped_lines::sign(rest), Some(Sign::Banner(_) | Sign::HandOver)));
             boot += usize::from(is_boot_message(parse(rest).text));
         }
-        if stamped * 10 < lines * 9 {
+        // A loader that stamps its lines with milliseconds, and the kernel with microseconds, each by its own clock: no host does.
+        let of_the_board = kernel == 0 && of_loader && of_kernel;
+        if stamped * 10 < lines * 9 || of_the_board {
             Likelihood::No
         } else if kernel >= 2 && kernel * 4 >= stamped || loaders > 0 && kernel > 0 {
             Likelihood::Certain

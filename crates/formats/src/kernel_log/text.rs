@@ -1,7 +1,7 @@
 //! Logs of text, line by line: what stands before each message is taken off, and each line given to its boot.
 
 use super::boot_messages::is_boot_message;
-use super::boots::Boots;
+use super::boots::{is_first, Boots};
 use super::bytes::is_of_program;
 use super::prefix::{inner_stamp, parse, usual, without_host, Prefixed, Time};
 use crate::about::About;
@@ -42,6 +42,8 @@ pub struct Text {
     torn: Option<(u64, u64)>,
     unstamped: Option<(u64, u64)>,
     contradicting: Option<(u64, u64)>,
+    /// How many lines before the kernel's have dates, and the first of them.
+    others_dated: Option<(u64, u64)>,
     unescaped: Vec<u8>,
     /// Whether host and process come after the timestamp: the first lines decide.
     hosted: bool,
@@ -67,6 +69,7 @@ impl Text {
             torn: None,
             unstamped: None,
             contradicting: None,
+            others_dated: None,
             unescaped: Vec::new(),
             hosted: false,
             stamped: 0,
@@ -155,6 +158,9 @@ impl Text {
             self.unprefixed(stamp, found);
             return;
         };
+        if matches!((self.goes, time), (Some(Goes::Date), Time::Kernel(_))) && self.starts_anew(found.text) {
+            self.dates_are_of_others();
+        }
         stamp.time_ns = self.time(time, number);
         self.stamped += 1;
         let mut message = found.text;
@@ -174,6 +180,18 @@ impl Text {
             self.boots.kernel(stamp, unescape(message, &mut unescaped));
             self.unescaped = unescaped;
         }
+    }
+
+    /// Whether the first line of a kernel comes, and none was before.
+    fn starts_anew(&self, text: &[u8]) -> bool {
+        is_first(without_host(text)) && !self.boots.has_kernel()
+    }
+
+    /// The lines so far have dates and are none of a kernel: it stamps its own, which the log goes by from here on.
+    fn dates_are_of_others(&mut self) {
+        self.others_dated = self.boots.forget_times();
+        self.goes = None;
+        (self.stamped, self.hosted, self.settled) = (0, false, false);
     }
 
     /// The time of a line that a process wrote, by the clock that the log goes by.
@@ -299,6 +317,11 @@ impl Text {
                 "line[ has|s have] a stamp of another kind, which was not used",
             ),
             (
+                self.others_dated,
+                ProblemKind::Unaligned,
+                "line[|s] before the kernel's [has a date|have dates], which no line joins to the kernel's clock: [it has|they have] no time here",
+            ),
+            (
                 self.minutes_lost,
                 ProblemKind::Untimed,
                 "line[ has|s have] only the minute: what follows [it|them] may be up to a minute later",
@@ -310,8 +333,12 @@ impl Text {
             }
         }
         let mut boots = self.boots.finish(lines);
-        if let (Some(boot), Some((count, _))) = (boots.first_mut(), self.unstamped) {
-            boot.not_understood = count;
+        for (count, line) in [self.unstamped, self.contradicting, self.others_dated].into_iter().flatten() {
+            let of =
+                boots.iter().rposition(|boot| boot.clock != Clock::Firmware && boot.first_line <= line).unwrap_or(0);
+            if let Some(boot) = boots.get_mut(of) {
+                boot.not_understood = boot.not_understood.saturating_add(count);
+            }
         }
         for boot in boots.iter_mut().filter(|boot| boot.clock != Clock::Firmware) {
             match goes {

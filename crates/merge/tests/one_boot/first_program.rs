@@ -2,7 +2,7 @@
 
 use crate::made::{boot, kernel, mark, of, record, Boot, MS};
 use crate::units::unit;
-use firstlight_formats::evidence::{Clock, Evidence, Instant, Mark};
+use firstlight_formats::evidence::{Clock, Evidence, Instant, Mark, Stamp};
 
 const RUN: &str = "Run /init as init process";
 
@@ -71,4 +71,56 @@ fn another_record_may_have_the_sign() {
     let show = Evidence { spans: vec![unit("a.service", 1_008, 1_400)].into(), ..of("systemd-show", Clock::Monotonic) };
     let boot = boot(&[record("dmesg", vec![log(&[(1_300, "usb 1-1: new device")])]), record("show", vec![show])]);
     assert_eq!(told(&boot).1, "good");
+}
+
+/// A log whose last line of the kernel is of 1000 ms, without what the kernel does last.
+fn unfinished(after: &[(i64, &str)]) -> Evidence {
+    let mut lines = vec![(0, "Linux version 6.17"), (300, "IOAPIC[0]: apic_id 2"), (1_000, "mmc0: new card")];
+    lines.extend_from_slice(after);
+    let mut log = kernel(&lines);
+    log.marks = vec![mark(Mark::KernelStart, 0)];
+    log
+}
+
+#[test]
+fn a_program_begins_after_the_kernels_last_line_where_the_kernel_does_not_say_that_it_runs_one() {
+    for sign in [
+        "systemd[1]: systemd 247 running in system mode",
+        "procd: - early -",
+        "init: plymouth-upstart-bridge main process (188) terminated with status 1",
+        "init: init first stage started!",
+    ] {
+        let boot = boot(&[record("dmesg", vec![unfinished(&[(1_600, sign), (2_500, "late")])])]);
+        let (detail, grade, _) = told(&boot);
+        let short: String = sign.chars().take(60).collect();
+        assert_eq!(
+            detail,
+            format!(
+                "inferred: the last line of the kernel before userspace: {short}; between 1.000000 s and 1.600001 s: `{short}`"
+            )
+        );
+        assert_eq!(grade, "bounded");
+        assert_eq!(boot.spans("phase")[0], "kernel 0-1000 took 1000 bounded (dmesg) in -", "{sign}");
+    }
+}
+
+#[test]
+fn a_program_without_a_stamp_begins_after_the_line_before_it() {
+    let mut log = unfinished(&[]);
+    for (time_ns, text) in [(None, "init started: BusyBox v1.22.1"), (Some(9_000 * MS), "EXT4-fs: mounted")] {
+        log.log.push(Stamp { time_ns, ..Stamp::default() }, text.as_bytes());
+    }
+    let boot = boot(&[record("console", vec![log])]);
+    assert!(told(&boot).0.ends_with("; at 1.000000 s or later: no line shows by when"), "{}", told(&boot).0);
+}
+
+#[test]
+fn no_program_is_inferred_from_drivers_lines_or_where_systemd_has_its_own_start() {
+    let drivers = boot(&[record("dmesg", vec![unfinished(&[(2_500, "late")])])]);
+    assert!(!drivers.texts("marks", 0).contains(&Some("user_start".to_owned())));
+    let mut show = of("systemd-show", Clock::Monotonic);
+    show.marks = vec![mark(Mark::UserspaceStart, 1_500)];
+    let log = unfinished(&[(1_600, "systemd[1]: systemd 247 running in system mode")]);
+    let both = boot(&[record("dmesg", vec![log]), record("show", vec![show])]);
+    assert!(!both.texts("marks", 0).contains(&Some("user_start".to_owned())));
 }

@@ -37,4 +37,6 @@ fn what_is_merged_all_the_same_stands_in_the_evidence() {
     let subjects: Vec<&str> = merged.contradictions.iter().map(|found| found.what.as_str()).collect();
     assert!(subjects.contains(&"which machine this is, by `system.architecture`"), "{subjects:?}");
     assert!(!merged.warnings.iter().any(|warning| warning.contains("left out")), "{:?}", merged.warnings);
+    let missing = &merged.completeness.missing;
+    assert!(missing.iter().any(|what| what.starts_with("the records are of several machines")), "{missing:?}");
 }

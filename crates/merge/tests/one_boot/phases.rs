@@ -172,3 +172,16 @@ fn a_phase_with_an_inferred_mark_is_a_bound_and_a_record_that_has_the_mark_is_be
     assert_eq!(both.spans("phase").last().map(String::as_str), Some("userspace 60-90 took 30 good (con) in -"));
     assert_eq!(both.summary.contradictions, []);
 }
+
+#[test]
+fn a_loader_that_hands_over_where_the_kernels_clock_begins_leaves_the_kernel_its_phase() {
+    let mut loader = of("loader-stages", Clock::Firmware);
+    loader.marks = vec![mark(Mark::FirmwareStart, 0), mark(Mark::KernelEntry, 700)];
+    loader.understood = 2;
+    let mut log = kernel(&LINES);
+    log.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::UserStart, 60)];
+    let boot = boot(&[record("con", vec![log]), record("loader", vec![loader])]);
+    let phases: Vec<String> =
+        boot.spans("phase").iter().map(|phase| phase.split(" took").next().unwrap().to_owned()).collect();
+    assert_eq!(phases, ["firmware 0-700", "kernel 700-760", "userspace 760-790"]);
+}

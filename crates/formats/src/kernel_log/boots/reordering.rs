@@ -69,7 +69,7 @@ impl Held {
 }
 
 /// The first line of a kernel: that of arm comes before its version.
-pub(super) fn is_first(text: &[u8]) -> bool {
+pub fn is_first(text: &[u8]) -> bool {
     match text.first() {
         Some(b'L') => text.starts_with(b"Linux version "),
         Some(b'B') => text.starts_with(b"Booting Linux on physical CPU"),

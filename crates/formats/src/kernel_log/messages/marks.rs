@@ -3,7 +3,7 @@
 use super::hardware::hardware;
 use super::programs::is_of_userspace;
 use super::startup::stages;
-use crate::evidence::{Evidence, Instant, Mark, Name, Stamp};
+use crate::evidence::{Evidence, Instant, Mark, Name, ProblemKind, Stamp};
 use crate::kernel_log::bytes::{number, split, text};
 use memchr::{memchr, memmem};
 
@@ -21,6 +21,10 @@ pub struct Marks {
     /// When the kernel had freed its init memory, by the last line about this work: then it runs the first program.
     freed_ns: Option<i64>,
     release: Option<(i64, i64)>,
+    /// What the first line says that only one architecture's kernels print.
+    architecture: Option<&'static str>,
+    /// A line is of another machine's kernel.
+    mixed: bool,
 }
 
 impl Marks {
@@ -41,8 +45,7 @@ impl Marks {
             Some(b'B') if starts(b"Booting Linux on physical CPU") => {
                 // arm64 prints ten hexadecimal digits and the processor's identification.
                 let wide = line.get(30..).is_some_and(|cpu| cpu.starts_with(b"0x00000") && cpu.contains(&b'['));
-                let architecture: &[u8] = if wide { b"arm64" } else { b"arm" };
-                self.fact("system.architecture", architecture, evidence);
+                self.architecture(if wide { "arm64" } else { "arm" }, stamp, evidence);
                 Mark::KernelStart
             }
             Some(b'C') if starts(b"Command line: ") => return self.fact("kernel.command_line", &line[14..], evidence),
@@ -92,10 +95,8 @@ impl Marks {
                 Mark::UserStart
             }
             _ => {
-                if !self.facts.contains(&"system.architecture") {
-                    if let Some(architecture) = of_architecture(line) {
-                        self.fact("system.architecture", architecture.as_bytes(), evidence);
-                    }
+                if let Some(architecture) = of_architecture(line) {
+                    self.architecture(architecture, stamp, evidence);
                 }
                 self.after_freeing(stamp, line, evidence);
                 let found = hardware(line);
@@ -110,6 +111,21 @@ impl Marks {
         }
         self.mark(mark, stamp, line, evidence);
         true
+    }
+
+    /// The first line that only one architecture's kernels print has the machine's; one of another is of another machine.
+    fn architecture(&mut self, name: &'static str, stamp: &Stamp, evidence: &mut Evidence) {
+        self.fact("system.architecture", name.as_bytes(), evidence);
+        let known = *self.architecture.get_or_insert(name);
+        // Early lines of both kinds of arm are alike.
+        let other = known != name && !(known.starts_with("arm") && name.starts_with("arm"));
+        if other && !self.mixed {
+            self.mixed = true;
+            let detail = format!(
+                "a line of a kernel for {name} stands among those of one for {known}: lines of two machines are mixed"
+            );
+            evidence.problem(ProblemKind::Contradiction, Some(stamp.line), detail);
+        }
     }
 
     fn work_after_freeing(&mut self, stamp: &Stamp, mark: Mark) {

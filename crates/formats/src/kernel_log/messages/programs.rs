@@ -16,7 +16,7 @@ const PROGRAMS: [&[u8]; 19] = [
     b"INIT: version ",
     b"BusyBox v",
     b"systemd[1]: ",
-    b"systemd-journald",
+    b"systemd-",
     b"udevd",
     b"dracut: ",
     b"upstart",
@@ -33,8 +33,14 @@ const LOADED: [&[u8]; 2] = [b": loading out-of-tree module taints kernel", b": m
 
 /// Whether only a program prints such a line: `name[pid]: `, or the words of a known first program.
 pub fn is_of_userspace(line: &[u8]) -> bool {
+    is_of_first_program(line) || is_of_program(line.trim_ascii_start())
+}
+
+/// Whether a first program of a Linux system prints such a line, or one that it starts. Drivers number their devices as programs
+/// their processes (`IOAPIC[0]: `): such a line is none.
+pub fn is_of_first_program(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
-    PROGRAMS.iter().any(|words| line.starts_with(words)) || is_of_program(line)
+    PROGRAMS.iter().any(|words| line.starts_with(words))
 }
 
 /// Whether userspace ran when the line was printed: a program printed it, or the kernel did in a system call of one.
