@@ -114,6 +114,8 @@ fn lines_may_end_with_carriage_returns_alone() {
 
 /// What a page has as a log's lines: their texts.
 fn lines(read: &Read) -> Vec<String> {
+    let cut = only(read).problems.iter().any(|problem| problem.kind == ProblemKind::Cut);
+    assert!(!cut, "the end of an element ends its line");
     only(read).log.iter().map(|(_, text)| text.to_owned()).collect()
 }
 

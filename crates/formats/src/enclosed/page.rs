@@ -5,7 +5,7 @@ use memchr::memmem;
 /// Elements without text of the page.
 const UNSHOWN: [&[u8]; 3] = [b"style", b"script", b"title"];
 /// Elements that begin and end lines.
-const BLOCKS: [&[u8]; 27] = [
+const BLOCKS: [&[u8]; 28] = [
     b"article",
     b"blockquote",
     b"body",
@@ -22,6 +22,7 @@ const BLOCKS: [&[u8]; 27] = [
     b"h5",
     b"h6",
     b"hr",
+    b"html",
     b"li",
     b"ol",
     b"p",
@@ -143,7 +144,8 @@ impl Page {
             };
         }
         self.text(rest);
-        self.preformatted.end();
+        // A page that was cut within an element leaves its line without an end.
+        [&mut self.preformatted, &mut self.shown].into_iter().filter(|lines| lines.ended).for_each(Lines::next);
     }
 
     fn text(&mut self, text: &[u8]) {

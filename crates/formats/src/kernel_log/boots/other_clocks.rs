@@ -1,6 +1,6 @@
 //! Lines before the kernel's whose times are of another clock.
 
-use super::{Boots, Interpreter, Processes};
+use super::{Boots, Interpreter, Jumps, Processes};
 
 impl Boots {
     /// Whether the present boot has the first line of a kernel.
@@ -20,6 +20,7 @@ impl Boots {
             }
         }
         self.now.marks.clear();
+        self.jumps = Jumps::default();
         self.forget_clock();
         forgotten
     }
