@@ -39,7 +39,7 @@ impl Enclosure {
         }
     }
 
-    /// Whether a text begins as such a document: lines of a log may stand in it, and it is no log itself.
+    /// Whether a text begins as such a document: lines of a log may stand in it, and it is not a log itself.
     pub fn is_document(self, bytes: &[u8]) -> bool {
         match self {
             Self::Lines | Self::Quotes => false,
