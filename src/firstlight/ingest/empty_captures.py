@@ -11,7 +11,7 @@ _MOST_BYTES = 1 << 20
 
 
 def why_no_boot(path: Path) -> tuple[str, str] | None:
-    """Why a capture has no boot, and what to do; none where the file is no capture.
+    """Why a capture has no boot, and what to do; none where the file is not a capture.
 
     :raises OSError: when it cannot be read.
     """

@@ -10,7 +10,7 @@ from firstlight.stats.estimate import Floats
 
 #: A series that had as many points at a level before alternates.
 _VISITED = 3
-#: Fewer points in a row at a level are no stay.
+#: Fewer points in a row at a level are not a stay.
 _STAY = 2
 #: A level lasts that was taken more than once before from so many times the mean stay on. Of stays without memory,
 #: one is as long with a probability of 2 %, and with 6 % after four stays.

@@ -238,7 +238,7 @@ def _options(lab: Lab, arm: PlannedArm) -> RecordOptions | MissingValue:
 
 
 def _figure(figure: PlannedFigure, values: dict[str, dict[str, int | MissingValue]], keys: Mapping[str, str]) -> Figure:
-    """What it is; missing where both of its arms have the same inputs, because that difference is no result.
+    """What it is; missing where both of its arms have the same inputs, because that difference is not a result.
 
     :param keys: of the boots, by arm.
     """

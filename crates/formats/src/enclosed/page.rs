@@ -152,7 +152,7 @@ impl Page {
         if self.open > 0 {
             self.preformatted.text(text);
         }
-        // Blank lines between elements are no lines of the page.
+        // Blank lines between elements are not lines of the page.
         if self.open > 0 || text.iter().any(|byte| !byte.is_ascii_whitespace()) {
             self.shown.text(text);
         } else if text.contains(&b'\n') {

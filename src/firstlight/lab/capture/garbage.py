@@ -12,7 +12,7 @@ _GARBAGE = 0.3
 
 
 class Garbage:
-    r"""Counts characters that are no text in UTF-8.
+    r"""Counts characters that are not text in UTF-8.
 
     >>> garbage = Garbage()
     >>> garbage.add("│ 欢迎 │\r\n".encode() * 100)

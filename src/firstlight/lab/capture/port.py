@@ -35,7 +35,9 @@ def open_port(name: str, baud: int, *, writing: bool) -> int:
         raise _not_opened(name, error) from error
     if not os.isatty(port):
         os.close(port)
-        raise LabError("it is no serial port", where=name, hint=f"`firstlight import {shlex.quote(name)}` reads a log")
+        raise LabError(
+            "it is not a serial port", where=name, hint=f"`firstlight import {shlex.quote(name)}` reads a log"
+        )
     try:
         fcntl.flock(port, fcntl.LOCK_EX | fcntl.LOCK_NB)
         fcntl.ioctl(port, termios.TIOCEXCL)
