@@ -4,8 +4,8 @@
     python benches/capture.py kills [--times N]     # captures that are killed at random points
 
 Each boot of `marks` is a capture file with invented times: line noise between its lines, pieces that are lost, and a
-reset in its middle. A mark whose line came through has to be there once. One whose line was
-lost must not be there.
+reset in its middle, by the power or by a watchdog. A mark whose line came through has to be there once. One whose line
+was lost must not be there. After a watchdog's reset the last start counts.
 
 Each capture of `kills` reads numbered lines from a pipe and is killed by SIGKILL at a random instant. Every line that
 the file has in full has to be in the imported boot, in order and without a gap.
@@ -44,12 +44,14 @@ def one(directory: Path, dice: random.Random) -> tuple[int, int]:
     record, now = directory / "a.capture.bin", 10**9
     truth: dict[str, int] = {}
     record.unlink(missing_ok=True)
+    watchdog = dice.random() < 0.5
     with CaptureFile(record) as file:
         for end in [dice.randrange(4, len(LINES)), len(LINES)] if dice.random() < 0.3 else [len(LINES)]:
-            # After a reset the power is switched again: what came before does not count.
-            file.event("power_on_begin", now)
+            # After a reset, what came before does not count.
             start, truth = now, {}
-            file.event("power_on_end", now + 3_000_000)
+            if not watchdog or start == 10**9:
+                file.event("power_on_begin", now)
+                file.event("power_on_end", now + 3_000_000)
             for line in LINES[:end]:
                 now += dice.randrange(5_000_000, 300_000_000)
                 if dice.random() < 0.2:
@@ -69,6 +71,7 @@ def one(directory: Path, dice: random.Random) -> tuple[int, int]:
         record,
         output=directory / "a.boot",
         force=True,
+        boot=-1,
         ready=WANTED["ready"],
         marks=[f"{name}={pattern}" for name, pattern in WANTED.items() if name != "ready"],
     )
@@ -111,6 +114,8 @@ def killed(record: Path, dice: random.Random) -> tuple[int, int]:
     os.close(write)
     content = record.read_bytes()
     written = len(re.findall(rb"gizmo: line \d+\n", content))
+    if b"\ndata " not in content:
+        return 0, 0
     boot = firstlight.import_(record, output=record.with_name("killed.boot"), force=True)
     kept = [text for text in boot.log()["text"] if text.startswith("gizmo: line ")]
     expected = [f"gizmo: line {place}" for place in range(written)]
@@ -122,9 +127,10 @@ def kills(times: int) -> None:
     dice = random.Random(26)
     with tempfile.TemporaryDirectory() as directory:
         results = [killed(Path(directory) / "a.capture.bin", dice) for _ in range(times)]
-    whole = sum(written > 0 and written == kept for written, kept in results)
-    lines = sum(written for written, _ in results)
+    whole = sum(written == kept for written, kept in results)
+    lines, early = sum(written for written, _ in results), sum(written == 0 for written, _ in results)
     print(f"{times} captures killed at random points: {whole} readable to their last line ({lines} lines)")
+    print(f"{early} of them were killed before their first line")
 
 
 def main() -> None:

@@ -262,6 +262,24 @@ def test_what_is_printed_during_the_self_test_is_stamped_when_it_arrives(
     assert max(stamps) < ended[0]
 
 
+def test_what_is_printed_during_the_self_test_is_in_the_file_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, kept = tmp_path / "a.capture.bin", []
+    with emulated(Board()) as board:
+
+        def measured(*_: object, **__: object) -> None:
+            subprocess.run(["/bin/sh", "-c", board.power], check=True)
+            end = time.monotonic() + 20
+            while not kept and time.monotonic() < end:
+                time.sleep(0.05)
+                kept.extend(re.findall(rb"camera 0 up", record.read_bytes() if record.exists() else b""))
+
+        monkeypatch.setattr("firstlight.lab.capture.session.stamp_error", measured)
+        firstlight.capture(board.port, ready="login: ", output=tmp_path / "a.boot")
+    assert kept
+
+
 def test_bytes_that_were_waiting_before_listening_began_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

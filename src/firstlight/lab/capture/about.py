@@ -29,10 +29,14 @@ def about_capture(
         "started_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "priority": "normal" if priority is None else f"SCHED_FIFO {priority}",
         "processors": "awake" if awake else None,
-        "stamp_error_p99_ns": None if error is None else error.p99_ns,
-        "stamp_error_max_ns": None if error is None else error.max_ns,
+        **stamp_settings(error),
         "latency_timer_ms": _latency_timer(source),
     }
+
+
+def stamp_settings(error: StampError | None) -> dict[str, object]:
+    """The settings that state the measured error of stamps; nothing where it is not known."""
+    return {} if error is None else {"stamp_error_p99_ns": error.p99_ns, "stamp_error_max_ns": error.max_ns}
 
 
 def _latency_timer(port: str) -> str | None:

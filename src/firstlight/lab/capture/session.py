@@ -6,15 +6,18 @@ import queue
 import re
 import select
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from firstlight._core import Pattern
 from firstlight.errors import LabError
-from firstlight.lab.capture.about import about_capture
+from firstlight.lab.capture.about import about_capture, stamp_settings
 from firstlight.lab.capture.awake import kept_awake
 from firstlight.lab.capture.console_lines import ConsoleLines
 from firstlight.lab.capture.file import CaptureFile, now_ns
@@ -87,7 +90,7 @@ class CaptureOutcome:
     ended: Ended = Ended.CLOSED
     size_bytes: int = 0
     error: StampError | None = None
-    """The error of the stamps, measured before the capture."""
+    """The error of the stamps, measured before the capture or while it goes on."""
     warnings: list[str] = field(default_factory=list)
     power_cycles: int = 0
     """The number of times that the power was switched on."""
@@ -112,13 +115,16 @@ def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
     source = open_source(options.source, options.command, options.baud)
     reader = source.reader()
     try:
-        error, late = None, False
+        error, measure, late = None, None, False
         if not options.command:
             late = bool(select.select([source.descriptor], [], [], 0)[0])
             # What is printed during the measurement is stamped when it arrives.
             reader.start()
             print(f"listening to {source.name}", file=sys.stderr, flush=True)
-            error = stamp_error(options.baud, quick=True, awake=options.awake)
+            measure = partial(stamp_error, options.baud, quick=True, awake=options.awake)
+            if options.power is not None:
+                # The boot has not begun.
+                error, measure = measure(), None
         switch = None if options.power is None else command_switch(options.power)
         session = SessionOptions(
             options.ready,
@@ -127,7 +133,7 @@ def run_capture(options: CaptureOptions, path: Path) -> CaptureOutcome:
             power_s=min(_POWER_S, options.timeout_s),
             awake=options.awake,
         )
-        outcome = capture_from(source, reader, session, path, error)
+        outcome = capture_from(source, reader, session, path, error, measure=measure)
         if late:
             outcome.warnings.append("bytes were waiting when listening began: their time stamps are too late")
         return outcome
@@ -143,12 +149,14 @@ def capture_from(
     path: Path,
     error: StampError | None,
     about: Mapping[str, object] | None = None,
+    measure: Callable[[], StampError] | None = None,
 ) -> CaptureOutcome:
     """Capture one boot from an open console into a file.
 
     :param reader: of the console; it is started here unless it has started, and stopped.
     :param error: the measured error of stamps.
     :param about: further facts of the boot.
+    :param measure: measures the error of stamps while the console is read: the file has what is read meanwhile.
     :raises CaptureError: when the power cannot be switched on, or nothing was printed.
     :raises KeyboardInterrupt: when the user interrupts before anything was printed.
     """
@@ -159,7 +167,8 @@ def capture_from(
         try:
             settings = about_capture(source.name, source.baud, reader.priority, error, awake=options.awake)
             file.setup({**settings, **(about or {})})
-            Console(options, outcome, file, reader, source).run()
+            with _measuring(measure, file, outcome):
+                Console(options, outcome, file, reader, source).run()
             if options.switch_on is not None:
                 file.setup({"power_cycles": outcome.power_cycles})
         except LabError as failed:
@@ -180,6 +189,25 @@ def capture_from(
         silent = LabError(f"nothing was printed ({outcome.ended}){held}", where=source.name, hint=hint)
         raise CaptureError(silent, outcome)
     return outcome
+
+
+@contextmanager
+def _measuring(measure: Callable[[], StampError] | None, file: CaptureFile, outcome: CaptureOutcome) -> Iterator[None]:
+    """Measure the error of stamps in a thread, and write it to the file."""
+
+    def run() -> None:
+        with suppress(LabError):
+            outcome.error = measure() if measure is not None else None
+            file.setup(stamp_settings(outcome.error))
+
+    thread = None if measure is None else threading.Thread(target=run)
+    if thread is not None:
+        thread.start()
+    try:
+        yield
+    finally:
+        if thread is not None:
+            thread.join()
 
 
 class Console:
