@@ -132,7 +132,7 @@ def test_a_budget_covers_the_whole_boot(place: Path, capsys: pytest.CaptureFixtu
         ("[total]\nhard = 1600\n", "write a duration with its unit"),
         ("[total]\nsoft = -1\n", "write a share"),
         ("[phase.firmwear]\nhard = '1 s'\n", "did you mean `firmware`?"),
-        ("[budget]\ngoal = '1 ms'\n[budget.phases]\nfirmware = '2 ms'\n", "1 ms more than the goal"),
+        ("[budget]\ngoal = '1 ms'\n[budget.phases]\nfirmware = '2 ms'\n", "1.000 ms more than the goal"),
         ("[total", "this is not TOML"),
     ],
 )

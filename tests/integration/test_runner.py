@@ -200,7 +200,7 @@ signal.signal(signal.SIGTERM, term); status("running"); os.kill(os.getpid(), sig
 def test_a_virtual_time_out_is_the_plugins(tmp_path: Path) -> None:
     outcome = boot(tmp_path, "status('timeout', virtual_ns=3_000_000_000); time.sleep(1000)")
     assert outcome.reason == "virtual_timeout"
-    assert "3.000 s" in outcome.detail
+    assert "3.000000 s" in outcome.detail
 
 
 def test_a_killed_qemu_has_died_and_says_by_what(tmp_path: Path) -> None:

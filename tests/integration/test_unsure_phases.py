@@ -29,7 +29,7 @@ def test_show_marks_both_phases_and_says_between_which_instants(
     assert run(["show", str(shown.directory)]) == 0
     text = capsys.readouterr().out
     assert "between 2.000000 s and 2.060001 s" in " ".join(text.split())
-    assert "< bounded (2): its begin or end is inferred" in text
+    assert "< bounded (2): its start or end is inferred" in text
 
 
 def test_a_bound_within_a_hundredth_is_no_doubt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

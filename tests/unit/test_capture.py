@@ -265,7 +265,8 @@ def test_what_is_printed_during_the_self_test_is_stamped_when_it_arrives(
 def test_what_is_printed_during_the_self_test_is_in_the_file_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record, kept = tmp_path / "a.capture.bin", []
+    record = tmp_path / "a.capture.bin"
+    kept: list[bytes] = []
     with emulated(Board()) as board:
 
         def measured(*_: object, **__: object) -> None:

@@ -114,7 +114,7 @@ def test_an_object_file_has_symbols_and_needs_nothing() -> None:
 @pytest.mark.parametrize("reader", range(len(READERS)))
 def test_what_is_no_elf_file_is_an_error(reader: int) -> None:
     for content in (b"", b"#!/bin/sh", b"\x7fELF", b"\x7fELF\x07\x01" + bytes(60)):
-        with pytest.raises(ValueError, match="no ELF file"):
+        with pytest.raises(ValueError, match="not an ELF file"):
             READERS[reader](content)
 
 

@@ -51,7 +51,7 @@ def fleet_openmetrics(
     """
     for part in parts:
         if part not in PARTS:
-            raise UsageError(f"there are not quantiles of `{part}`", where="--parts", hint=one_of(part, PARTS))
+            raise UsageError(f"there are no quantiles of `{part}`", where="--parts", hint=one_of(part, PARTS))
     asked = dict.fromkeys([Question.PHASES, *map(Question, parts)])
     answers = [answer(fleet, Asked(question, where, tuple(by))) for question in asked]
     changes = answer(fleet, Asked(Question.REGRESSED, where, between=between)) if between is not None else None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from firstlight.errors import UsageError
+from firstlight.recipe.own_marks import PATTERN_HINT, is_name, pattern_error
 from firstlight.schema.marks import Mark
-from firstlight.schema.own_marks import PATTERN_HINT, is_name, pattern_error
 
 WantedMarks = tuple[tuple[str, str], ...]
 """Names of marks, each with the pattern of its line."""

@@ -22,8 +22,8 @@ from firstlight.lab.board.labgrid_drivers import BootTimingStrategy, StampedSeri
 from firstlight.lab.capture.power import Calls, run_command
 from firstlight.lab.capture.self_test import StampError, stamp_error
 from firstlight.lab.capture.session import CaptureOutcome, Console, SessionOptions, capture_from
+from firstlight.recipe.own_marks import checked_marks, checked_pattern
 from firstlight.schema.marks import Mark
-from firstlight.schema.own_marks import checked_marks, checked_pattern
 
 _POWER_S = 60.0
 _DEPLOY_S = 600.0

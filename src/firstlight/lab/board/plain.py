@@ -19,8 +19,8 @@ from firstlight.lab.capture.power import Switch, command_switch, run_command
 from firstlight.lab.capture.self_test import StampError, stamp_error
 from firstlight.lab.capture.session import CaptureOutcome, Console, SessionOptions, capture_from
 from firstlight.lab.capture.source import open_source
+from firstlight.recipe.own_marks import checked_marks, checked_pattern
 from firstlight.schema.marks import Mark
-from firstlight.schema.own_marks import checked_marks, checked_pattern
 from firstlight.toml import read_toml
 
 

@@ -41,6 +41,7 @@ class ProcessTree:
     def place(self, frames: Sequence[Frame]) -> int:
         """The node of a stack that was added.
 
+        >>> from firstlight.schema.spans import CallKind
         >>> tree = ProcessTree()
         >>> tree.add(Stack((Frame("[boot]", CallKind.ROOT), Frame("init", CallKind.TASK)), 0, 7, 7))
         >>> tree.place([Frame("[boot]", CallKind.ROOT), Frame("init", CallKind.TASK)])
@@ -54,6 +55,7 @@ class ProcessTree:
     def child(self, parent: int | None, frame: Frame) -> int:
         """The node of a frame below another one, which is made if there is none.
 
+        >>> from firstlight.schema.spans import CallKind
         >>> tree = ProcessTree()
         >>> tree.child(tree.child(None, Frame("[boot]", CallKind.ROOT)), Frame("init", CallKind.TASK))
         1
@@ -67,6 +69,7 @@ class ProcessTree:
     def extend(self, parents: Sequence[int | None], frames: Sequence[Frame]) -> None:
         """Append nodes below those that there are, each with its frame; :meth:`place` does not find them.
 
+        >>> from firstlight.schema.spans import CallKind
         >>> tree = ProcessTree()
         >>> tree.extend([tree.child(None, Frame("[boot]", CallKind.ROOT))], [Frame("read", CallKind.SYSCALL)])
         >>> tree.parent
