@@ -45,9 +45,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_shape_is_named() {
+    fn a_text_that_is_not_a_shape_is_named() {
         for text in ["", "x", "70x", "0", "70x0", "-1", "+7", "70 x 70", "4294967296", "7y7"] {
-            assert!(Shape::parse(text).unwrap_err().to_string().contains("no shape"), "{text}");
+            assert!(Shape::parse(text).unwrap_err().to_string().contains("not a tree shape"), "{text}");
         }
     }
 }
