@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import shlex
 from collections.abc import Iterator
@@ -12,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import firstlight.recipe
 from bundles import make_bundle, make_recorded
 from firstlight.bundle.open import read_manifest
 from firstlight.cli.main import run
@@ -187,14 +185,3 @@ class TestTheManifest:
     def test_choices_that_came_later_have_their_defaults_in_an_older_one(self, tmp_path: Path) -> None:
         chosen = read_manifest(make_recorded(make_bundle(tmp_path), append="quiet")).chosen
         assert chosen == Choices(append="quiet")
-
-
-def test_the_recipe_imports_nothing_from_layers_above_it() -> None:
-    below = {"firstlight.recipe", "firstlight.cache", "firstlight.errors", "firstlight.frozen"}
-    for path in Path(firstlight.recipe.__path__[0]).glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            names += [each.name for each in node.names] if isinstance(node, ast.Import) else []
-            for name in names:
-                if name.startswith("firstlight"):
-                    assert ".".join(name.split(".")[:2]) in below, (path.name, name)
