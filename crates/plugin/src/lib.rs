@@ -11,6 +11,7 @@ mod callbacks;
 mod clock;
 mod config;
 mod console;
+mod copies;
 mod current_task;
 mod entry_points;
 mod guest_memory;

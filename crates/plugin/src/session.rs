@@ -5,6 +5,7 @@ use crate::asks::{Asks, Instant};
 use crate::clock::Clock;
 use crate::config::{ClockChoice, Config, ConfigError};
 use crate::console::Console;
+use crate::copies::{processor_time, Copies};
 use crate::guest_memory::{Mapped, TaskNames};
 use crate::linkage::Linkage;
 use crate::loader_code::LoaderCode;
@@ -29,13 +30,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-// Copies of the profile are written for the case that QEMU is killed, by the processor time that QEMU's thread has used:
-// what they hold does not depend on when they are made, and on a busy machine they would be many by a clock on the wall.
-const BETWEEN_COPIES: Duration = Duration::from_secs(2);
-/// A copy costs as much as the tree is large, and the tree grows: so many times its cost passes until the next one.
-const COPY_SHARE: u32 = 500;
-/// The same where a phase begins: there a copy is worth more, because it holds whole phases.
-const PHASE_COPY_SHARE: u32 = 300;
 const EVENTS_BETWEEN_TICKS: u32 = 1 << 16;
 
 /// The processor that starts the machine.
@@ -93,8 +87,7 @@ pub struct Session<I: Isa> {
     /// Nothing where nothing is asked.
     asks: Option<Asks<I>>,
     accesses: u64,
-    next_copy: Duration,
-    next_phase_copy: Duration,
+    copies: Copies,
 }
 
 /// Code that was loaded while the boot ran.
@@ -162,8 +155,7 @@ impl<I: Isa> Session<I> {
                 console,
                 events: 0,
                 accesses: 0,
-                next_copy: processor_time() + BETWEEN_COPIES,
-                next_phase_copy: Duration::ZERO,
+                copies: Copies::new(),
             }),
             Err(error) => Err((status, error)),
         }
@@ -357,9 +349,7 @@ impl<I: Isa> Session<I> {
 
     // Found once: to be asked when there is a processor.
     pub fn mapped(&mut self) -> Option<Mapped<I>> {
-        if self.mapped.is_none() {
-            self.mapped = Mapped::find(self.cpu);
-        }
+        self.mapped = self.memory();
         self.mapped
     }
 
@@ -481,7 +471,7 @@ impl<I: Isa> Session<I> {
             return;
         }
         let begun = processor_time();
-        if begun >= self.next_copy {
+        if self.copies.is_due(begun) {
             self.copy(begun, now);
         }
         self.report("running", "", now);
@@ -553,7 +543,7 @@ impl<I: Isa> Session<I> {
     // A phase has begun: on a loaded host that may be long before the next copy is due.
     fn copy_phase(&mut self, now: u64) {
         let begun = processor_time();
-        if begun >= self.next_phase_copy && !self.frozen {
+        if self.copies.is_due_with_a_phase(begun) && !self.frozen {
             self.copy(begun, now);
         }
     }
@@ -562,10 +552,7 @@ impl<I: Isa> Session<I> {
         if let Err(error) = self.write(State::Running, now) {
             self.fail(&error);
         }
-        let ended = processor_time();
-        let cost = ended.saturating_sub(begun);
-        self.next_copy = ended + BETWEEN_COPIES.max(cost * COPY_SHARE);
-        self.next_phase_copy = ended + cost * PHASE_COPY_SHARE;
+        self.copies.made(begun);
     }
 
     fn write(&mut self, state: State, now: u64) -> Result<(), String> {
@@ -594,10 +581,4 @@ impl<I: Isa> Session<I> {
             detail,
         });
     }
-}
-
-/// What the thread that runs the guest has used of a processor.
-fn processor_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::try_from(time).unwrap_or_default()
 }
