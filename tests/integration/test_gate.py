@@ -147,7 +147,7 @@ def test_a_boot_that_did_not_come_up_is_unhealthy(place: Path, capsys: pytest.Ca
     code, data = gate(capsys, "f.boot", "--junit", "j.xml", "--markdown", "m.md", "--openmetrics", "o.txt",
                       "--hyperfine", "h.json", "--custom-smaller", "c.json")  # fmt: skip
     assert (code, data["verdict"]) == (4, "unhealthy")
-    # What was not measured is not a figure, and above all no 0: nobody plots a panic as the best boot ever.
+    # A figure that was not measured is left out. As 0, a panic would be plotted as the fastest boot.
     text = (place / "m.md").read_text()
     assert "did not come up" in text
     assert "Phases:" not in text

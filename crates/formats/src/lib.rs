@@ -36,6 +36,14 @@ pub enum FormatError {
         /// What was found instead.
         what: String,
     },
+    /// It is of the format, and there is no boot in it.
+    #[error("{what}; {remedy}")]
+    NoBoot {
+        /// What is in it instead.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// The format is known, this version of it is not.
     #[error("{format} version {version} is not supported")]
     Version {

@@ -71,6 +71,7 @@ pub fn merge_any(
     shift(&mut all_rows, &mut all_marks, &mut found.own, origin);
     summary.warnings.append(&mut found.warnings);
     summary.completeness.missing.append(&mut found.missing);
+    summary.unmatched_ready = found.unmatched_ready.take();
     for piece in &mut pieces {
         piece.line = piece.line.map(|line| line.shifted(origin.saturating_neg()));
         piece.host = piece.host.map(|line| line.shifted(origin.saturating_neg()));

@@ -56,6 +56,8 @@ pub struct MergeSummary {
     pub contradictions: Vec<Contradiction>,
     /// What is missing.
     pub completeness: Completeness,
+    /// What is missing of a boot in which no line matches the pattern of its end.
+    pub unmatched_ready: Option<String>,
     /// What a person should know at once.
     pub warnings: Vec<String>,
     /// Spans by kind and grade.

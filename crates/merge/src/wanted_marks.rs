@@ -65,6 +65,8 @@ pub struct FoundMarks {
     pub own: Vec<OwnMark>,
     /// Patterns that match no line with a time.
     pub missing: Vec<String>,
+    /// Of the end of the boot, when no line matches its pattern: what is missing.
+    pub unmatched_ready: Option<String>,
     /// Lines that several patterns match.
     pub warnings: Vec<String>,
 }
@@ -79,7 +81,11 @@ impl FoundMarks {
                 let untimed =
                     pieces.iter().any(|piece| piece.evidence.log.iter().any(|(_, text)| one.pattern.is_match(text)));
                 let why = if untimed { "only lines without a time match" } else { "no line matches" };
-                found.missing.push(format!("{why} the pattern of the mark `{}`: `{}`", one.name, one.pattern));
+                let missing = format!("{why} the pattern of the mark `{}`: `{}`", one.name, one.pattern);
+                if !untimed && Mark::parse(&one.name) == Some(Mark::Ready) {
+                    found.unmatched_ready = Some(missing.clone());
+                }
+                found.missing.push(missing);
                 continue;
             };
             let here = (line.file, line.number);

@@ -137,6 +137,7 @@ fn kind(error: &FormatError) -> &'static str {
     match error {
         FormatError::Read(_) => "read",
         FormatError::NotThis { .. } => "not_this",
+        FormatError::NoBoot { .. } => "no_boot",
         FormatError::Version { .. } => "version",
         FormatError::UnknownFormat(_) => "unknown_format",
         FormatError::Unrecognised(_) => "unrecognised",
@@ -168,6 +169,7 @@ fn described(py: Python<'_>, summary: MergeSummary) -> PyResult<Bound<'_, PyDict
     said.set_item("contradictions", contradictions)?;
     let all = summary.completeness;
     said.set_item("missing", all.missing)?;
+    said.set_item("unmatched_ready", summary.unmatched_ready)?;
     said.set_item("parsed", all.understood)?;
     said.set_item("lost", all.lost)?;
     let whole = all.understood.saturating_add(all.lost);

@@ -50,7 +50,7 @@ def run_study(
     :param arch: the guests' architecture, such as `arm64`; by default `amd64`.
     :param quick: boot fewer arms and smaller sizes; takes minutes.
     :param full: boot the largest sizes, too.
-    :param kernel: boot this kernel in place of the lab's and the distribution's.
+    :param kernel: boot this kernel instead of the lab's and the distribution's.
     :param sizes: boot these sizes in place of the study's own.
     :param memory: of the guests that have no other for a reason, such as `1G`.
     :param force: replace an existing study.
@@ -147,7 +147,7 @@ def _arch(arch: str | None) -> str | None:
     """The distribution's name of an architecture; none for the usual one, however it is called."""
     from firstlight.recipe.isa import DEFAULT, chosen_architecture
 
-    chosen = DEFAULT if arch is None else chosen_architecture(arch)
+    chosen = chosen_architecture(arch)
     return None if chosen is DEFAULT else chosen.distribution_name
 
 

@@ -16,7 +16,6 @@ from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.writer import check_destination, new_bundle
 from firstlight.errors import UsageError
 from firstlight.ingest.collect import STDIN, Gatherer
-from firstlight.ingest.empty_captures import why_no_boot
 from firstlight.ingest.files.collected import Gathered
 from firstlight.ingest.files.copy import keep_file
 from firstlight.ingest.files.limits import IngestError, InputLimits
@@ -163,11 +162,11 @@ def _check_understood(gathered: Gathered, outcomes: list[dict[str, Any]], option
         outcome = outcomes[0]
         if gathered.items[0].size_bytes == 0:
             raise IngestError("it is empty", where=gathered.items[0].given, hint="give a record of a boot")
-        if (empty := why_no_boot(gathered.items[0].path)) is not None and outcome["kind"] == "not_this":
-            raise IngestError(empty[0], where=gathered.items[0].given, hint=empty[1])
         message = outcome["error"] or "nothing in it was understood"
         # What a reader of formats knows of a file may say what to do, and that is better than another format.
-        found, _, remedy = message.partition("; ") if outcome["kind"] == "unrecognised" else (message, "", "")
+        found, _, remedy = (
+            message.partition("; ") if outcome["kind"] in ("unrecognised", "no_boot") else (message, "", "")
+        )
         raise IngestError(found, where=gathered.items[0].given, hint=remedy or hints.get(outcome["kind"]))
     listed = [f"{outcome['file']}: {outcome['error'] or 'nothing in it was understood'}" for outcome in outcomes]
     listed += gathered.missing()

@@ -36,8 +36,6 @@ from firstlight.version import VERSION
 _MISSING = 50
 _TAIL = 20
 _PANIC = "Kernel panic - not syncing"
-#: What is missing of a boot without the line at which the user says that it ends.
-_NOT_READY = "no line matches the pattern of the mark `ready`"
 
 
 def sources(gathered: Gathered, outcomes: Sequence[dict[str, Any]], summary: dict[str, Any]) -> list[Source]:
@@ -102,7 +100,7 @@ def finish_bundle(
     if len(missing) > _MISSING:
         reasons.append(f"{len(missing) - _MISSING} more reasons; the sources list them")
     failure = _panic(bundle)
-    never_ready = known.never_ready or next((what for what in missing if what.startswith(_NOT_READY)), None)
+    never_ready = known.never_ready or summary["unmatched_ready"]
     if failure is None and never_ready is not None:
         import polars as pl  # loaded late: most imports need no frames
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from firstlight.errors import UsageError
-from firstlight.recipe.own_marks import PATTERN_HINT, is_name, pattern_error
+from firstlight.recipe.own_marks import NAME_HINT, ONLY_RECORDED, PATTERN_HINT, is_name, pattern_error
 from firstlight.schema.marks import Mark
 
 WantedMarks = tuple[tuple[str, str], ...]
@@ -27,14 +27,14 @@ def wanted_marks(ready: str | None, marks: Sequence[str]) -> WantedMarks:
     for given in marks:
         name, separator, pattern = given.partition("=")
         if not separator or not is_name(name):
-            hint = "such as `--mark camera_up='camera 0 up'`; a name has lower case letters, digits, `_`, `.` and `-`"
+            hint = f"such as `--mark camera_up='camera 0 up'`; {NAME_HINT}"
             raise UsageError(f"`--mark` needs NAME=REGEX: `{given}`", hint=hint)
         if name in (known for known, _ in wanted):
             raise UsageError(f"the mark `{name}` is given twice", hint="one pattern can match several lines: `a|b`")
         if name in tuple(Mark):
             other = "choose another name; `--ready REGEX` sets the end of the boot"
             hint = "`--ready REGEX` sets it" if name == Mark.READY else other
-            raise UsageError(f"`--mark` cannot set `{name}`: this mark comes only from the records", hint=hint)
+            raise UsageError(f"`--mark` cannot set `{name}`: {ONLY_RECORDED}", hint=hint)
         wanted.append(_checked(name, pattern, "--mark"))
     return tuple(wanted)
 

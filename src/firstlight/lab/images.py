@@ -139,7 +139,7 @@ def find_image(name: str, arch: str | None = None) -> Image:
     >>> find_image("kernel").option, find_image("debian", "arm64").architecture
     ('--kernel', 'arm64')
     """
-    architecture = (DEFAULT if arch is None else chosen_architecture(arch)).distribution_name
+    architecture = chosen_architecture(arch).distribution_name
     for image in IMAGES:
         if image.name == name and image.architecture == architecture:
             return image

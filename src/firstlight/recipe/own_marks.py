@@ -11,6 +11,9 @@ _NAME = re.compile(r"[a-z][a-z0-9_.-]{0,63}")
 
 PATTERN_HINT = "the syntax is that of https://docs.rs/regex; a literal `[` is `\\[`"
 
+NAME_HINT = "a name has lower case letters, digits, `_`, `.` and `-`"
+ONLY_RECORDED = "this mark comes only from the records"
+
 
 def is_name(name: str) -> bool:
     """Whether a mark may have this name: lower case letters, digits, `_`, `.` and `-`.
@@ -60,9 +63,9 @@ def checked_marks(marks: dict[str, str]) -> dict[str, str]:
         if name == Mark.READY:
             raise ValueError("`ready` cannot be set here: the key `ready` sets it")
         if name in tuple(Mark):
-            raise ValueError(f"`{name}` cannot be set: this mark comes only from the records")
+            raise ValueError(f"`{name}` cannot be set: {ONLY_RECORDED}")
         if not is_name(name):
-            raise ValueError(f"`{name}` is not a name: a name has lower case letters, digits, `_`, `.` and `-`")
+            raise ValueError(f"`{name}` is not a name: {NAME_HINT}")
         try:
             checked_pattern(pattern)
         except ValueError as error:

@@ -35,15 +35,13 @@ def alternates(logs: Floats, place: int, points: int, shift: float, *, exact: bo
     [True, True, False, False]
     """
     level = float(np.median(logs[place : place + points]))
-    earlier = logs[:place]
-    there = np.abs(earlier - level) <= abs(shift) / 3
+    apart = np.abs(logs[:place] - level)
+    there = apart <= abs(shift) / 3
     visits = int(np.count_nonzero(np.diff(there.astype(int), prepend=0) == 1))
     if np.count_nonzero(there) < _VISITED or visits < (2 if exact else 1):
         return False
-    stays = [
-        (at_level, len(list(run))) for at_level, run in itertools.groupby(np.abs(earlier - level) <= abs(shift) / 2)
-    ]
-    stays = [(at_level, length) for at_level, length in stays if length >= _STAY]
+    runs = ((at_level, len(list(run))) for at_level, run in itertools.groupby(apart <= abs(shift) / 2))
+    stays = [(at_level, length) for at_level, length in runs if length >= _STAY]
     mean = place / max(1, len(stays))
     once = sum(at_level for at_level, _ in stays) == 1
     return points < (mean if once else _LONGER * mean)

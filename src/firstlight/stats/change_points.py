@@ -41,6 +41,7 @@ _LEVEL = 5
 _WIDER = 1.5
 _SLOWER = 0.1
 _QUARTILE = 0.6745
+_AND_BACK = ", and back"
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,11 @@ class ChangePoint:
     """How far two points of one level may lie apart by noise alone, as a logarithm of a ratio."""
     remains: float | None = None
     """Of a regression of which a later step took a part back: how far the level stays above the one before."""
+
+    @property
+    def went_back(self) -> bool:
+        """It is one point, after which the series was at its level again."""
+        return self.text.endswith(_AND_BACK)
 
     @property
     def rises(self) -> bool:
@@ -245,7 +251,7 @@ def _single_points(
                 continue
             before = round(median([*levels[first:place], *levels[place + 1 : end]]))
             relative = levels[place] / before - 1 if before else math.inf
-            text = f"changed by {levels[place] - before:+,} ns{'' if last else ', and back'}"
+            text = f"changed by {levels[place] - before:+,} ns{'' if last else _AND_BACK}"
             status: Status = "one point" if exact else "not confirmed"
             size = size_of(relative, fence)
             found.append(ChangePoint(place, before, levels[place], relative, status, size, 1, text, fence=fence))

@@ -8,8 +8,6 @@ from dataclasses import replace
 
 from firstlight.stats.change_points import FENCE, ChangePoint
 
-_BACK = "and back"
-
 
 def regressions(changes: Sequence[ChangePoint]) -> list[ChangePoint]:
     """The changes for the worse whose former level no later step reached again.
@@ -27,12 +25,12 @@ def regressions(changes: Sequence[ChangePoint]) -> list[ChangePoint]:
     for number, change in enumerate(changes):
         steps = [each for each in changes[number + 1 :] if each.kind == change.kind == "step"]
         # One point that went back again took nothing back; several are a machine that alternates.
-        back = [each for each in steps if each.text.endswith(_BACK)]
+        back = [each for each in steps if each.went_back]
         later = [each.after for each in steps if len(back) > 1 or each not in back]
         lowest = min(later, default=change.after)
         fence = change.before * math.expm1(change.fence)
         near = max(change.before * FENCE, min(fence, (change.after - change.before) / 3))
-        returned = change.text.endswith(_BACK) or (bool(later) and lowest <= change.before + near)
+        returned = change.went_back or (bool(later) and lowest <= change.before + near)
         if change.rises and not returned:
             partly = lowest < change.after and change.before
             found.append(replace(change, remains=round(lowest / change.before - 1, 6)) if partly else change)

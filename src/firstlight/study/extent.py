@@ -7,7 +7,7 @@ from pathlib import Path
 
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.kernel.kernel import open_kernel
-from firstlight.recipe.isa import DEFAULT, Architecture, chosen_architecture
+from firstlight.recipe.isa import Architecture, chosen_architecture
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Extent:
     full: bool = False
     """The largest sizes too."""
     kernel: Path | None = None
-    """Boots in place of the lab's and the distribution's kernel."""
+    """The kernel to boot instead of the lab's and the distribution's."""
     sizes: tuple[str, ...] = ()
-    """In place of the study's own; what they count is the study's `sizes`."""
+    """These replace the study's own sizes; the study's `sizes` says what they count."""
     memory: str | None = None
     """Of every guest that an arm does not give another one."""
     arch: str | None = None
@@ -33,7 +33,7 @@ class Extent:
 
         :raises UsageError: when there is none of that name.
         """
-        return DEFAULT if self.arch is None else chosen_architecture(self.arch)
+        return chosen_architecture(self.arch)
 
     @property
     def options(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import resources
 
 from firstlight.cache import digest_of
@@ -11,8 +12,6 @@ from firstlight.study.extent import Extent
 
 PLAN = "plan.toml"
 """The file of a study's package that says what it boots; a study with code has none."""
-
-_THEIRS = " --kernel KERNEL"
 
 
 def made_of(package: str, extent: Extent) -> dict[str, str]:
@@ -24,7 +23,7 @@ def made_of(package: str, extent: Extent) -> dict[str, str]:
     {'plan': '', 'claims': '', 'options': '--quick'}
     """
     plan, claims = (_digest(package, name) for name in (PLAN, CLAIMS))
-    return {"plan": plan, "claims": claims, "options": extent.options.replace(_THEIRS, "").strip()}
+    return {"plan": plan, "claims": claims, "options": replace(extent, kernel=None).options.strip()}
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

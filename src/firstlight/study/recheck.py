@@ -78,13 +78,14 @@ def read_findings(
         if data["study"] != study:
             raise FirstlightError(f"this is the study `{data['study']}`, not `{study}`", where=str(path))
         # Studies of earlier versions have guests of this architecture alone.
-        if (booted := data.get("architecture", DEFAULT.distribution_name)) != architecture:
+        booted = data.get("architecture", DEFAULT.distribution_name)
+        if booted != architecture:
             raise FirstlightError(
                 f"this study booted guests of {booted}, not of {architecture}",
                 where=str(path), hint=f"compare it with a kernel for {booted}: `--arch {booted}`",
             )  # fmt: skip
         if made_of is not None:
-            _check(data, made_of, path, study)
+            _check(data, booted, made_of, path, study)
         return tuple(
             Finding(each["claim"], each["then"], each["now"], Verdict(each["verdict"]), id=each["id"])
             for each in data["findings"]
@@ -95,20 +96,19 @@ def read_findings(
         raise FirstlightError("this is not a study of this version", where=str(path), hint=hint) from error
 
 
-def _check(data: Mapping[str, Any], made_of: Mapping[str, str], path: Path, study: str) -> None:
+def _check(data: Mapping[str, Any], booted: str, made_of: Mapping[str, str], path: Path, study: str) -> None:
     """Check that nothing but the kernel can be why a verdict differs.
+
+    :param booted: the architecture of its guests.
 
     :raises FirstlightError: naming what else does.
     """
     # Studies of earlier versions state only whether they were quick.
-    arch = "" if data.get("architecture", DEFAULT.distribution_name) == DEFAULT.distribution_name else (
-        f"--arch {data['architecture']}"
-    )  # fmt: skip
+    arch = "" if booted == DEFAULT.distribution_name else f"--arch {booted}"
     older = {"options": " ".join(filter(None, (arch, "--quick" if data["quick"] else "")))}
     if differ := differences(data.get("made_of") or older, made_of):
-        is_quick = "--quick" in made_of["options"]
         options = made_of["options"]
         hint = f"run it again: `firstlight study {study}{options and f' {options}'} -o DIR`"
-        if is_quick and not data["quick"]:
+        if "--quick" in options and not data["quick"]:
             hint += ", or recheck all arms: `--full`"
         raise FirstlightError(f"this study is not comparable: {'; '.join(differ)}", where=str(path), hint=hint)

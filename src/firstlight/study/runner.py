@@ -82,7 +82,7 @@ class Lab:
 
     @property
     def has_own_kernel(self) -> bool:
-        """A kernel is booted beside the distribution's or in place of it: the lab's, or the user's."""
+        """Whether the study boots another kernel than the distribution's: the lab's, or the user's."""
         return not self.stock or self.architecture.has_lab_kernel
 
     @property
@@ -162,7 +162,7 @@ def make_images(
     :returns: by name, its file or why there is none: a study goes on with what it has.
     """
     made: dict[str, Path | MissingValue] = {}
-    architecture = DEFAULT if arch is None else chosen_architecture(arch)
+    architecture = chosen_architecture(arch)
     for name in names:
         if name == KERNEL and not architecture.has_lab_kernel:
             made[name] = MissingValue(f"the lab's kernel is not made for guests of {architecture.distribution_name}")

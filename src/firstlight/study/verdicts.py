@@ -60,8 +60,8 @@ def evaluate(
     [('holds in direction', '+13.4 %')]
     """
     return tuple(
-        _not_applicable(claim, architecture)
-        if set(claim.needs) - architecture.features
+        _not_applicable(claim, architecture, reason)
+        if (reason := lacking(claim.needs, architecture))
         else _finding(claim, figures, frozenset(untimed))
         for claim in claims
     )
@@ -78,8 +78,7 @@ def lacking(needs: Iterable[MachineFeature], architecture: Architecture) -> str:
     return f"a guest there has no {' and no '.join(gone)}" if gone else ""
 
 
-def _not_applicable(claim: Claim, architecture: Architecture) -> Finding:
-    reason = lacking(claim.needs, architecture)
+def _not_applicable(claim: Claim, architecture: Architecture, reason: str) -> Finding:
     return Finding(
         claim=claim.statement, then=claim.then, verdict=Verdict.NOT_APPLICABLE, id=claim.id,
         now=f"does not apply on {architecture.distribution_name}, because {reason}",

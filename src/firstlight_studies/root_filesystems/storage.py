@@ -99,7 +99,7 @@ def laid_on(
     :param mount: commands; `/dev/$NAME` is the storage.
     :param after: commands before it is unmounted.
     :param keep: the storage stays: its driver has no way to let go of it.
-    :param bundled: the image is a file of the guest, as :func:`bundle` writes it, in place of persistent memory.
+    :param bundled: the image is a file of the guest, as :func:`bundle` writes it, instead of persistent memory.
     """
     device, folder = "/dev/$NAME", f"/sys/kernel/config/nullb/{kind}"
     settings = {

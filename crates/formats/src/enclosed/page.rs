@@ -164,10 +164,8 @@ impl Page {
 
     /// What the page goes on with after a tag.
     fn tag<'a>(&mut self, tag: &[u8], after: &'a [u8]) -> &'a [u8] {
-        let closes = tag.first() == Some(&b'/');
-        let name = tag.get(usize::from(closes)..).unwrap_or_default();
-        let length = name.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(name.len());
-        let name = name[..length].to_ascii_lowercase();
+        let closes = tag.starts_with(b"/");
+        let name = named(tag).0.to_ascii_lowercase();
         if UNSHOWN.contains(&name.as_slice()) && !closes {
             return past_element(&name, after);
         }
@@ -197,11 +195,16 @@ fn past_element<'a>(name: &[u8], after: &'a [u8]) -> &'a [u8] {
 fn tag_end(rest: &[u8]) -> Option<usize> {
     let end = memchr::memchr(b'>', rest.get(..rest.len().min(512))?)?;
     let inside = rest.get(1..end)?;
-    let name = inside.strip_prefix(b"/").unwrap_or(inside);
-    let length = name.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(name.len());
-    let named = name.first().is_some_and(u8::is_ascii_alphabetic)
-        && name.get(length).is_none_or(|after| after.is_ascii_whitespace() || matches!(after, b'/' | b'-' | b':'));
-    (named || inside.starts_with(b"!")).then_some(end)
+    let (name, after) = named(inside);
+    let is_element = name.first().is_some_and(u8::is_ascii_alphabetic)
+        && after.first().is_none_or(|after| after.is_ascii_whitespace() || matches!(after, b'/' | b'-' | b':'));
+    (is_element || inside.starts_with(b"!")).then_some(end)
+}
+
+/// The name of the element that a tag begins or ends, and what stands behind it.
+fn named(tag: &[u8]) -> (&[u8], &[u8]) {
+    let name = tag.strip_prefix(b"/").unwrap_or(tag);
+    name.split_at(name.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(name.len()))
 }
 
 const ENTITIES: [(&[u8], char); 6] =

@@ -51,7 +51,10 @@ impl Format for Capture {
         if !console.ended {
             problems.retain(|problem| problem.kind != ProblemKind::Cut);
         }
-        let mut boots = text.finish(self.about().title, problems)?;
+        let mut boots = text.finish(self.about().title, problems).map_err(|error| match error {
+            FormatError::NotThis { .. } => console.no_boot(),
+            other => other,
+        })?;
         let last = boots.iter().map(|boot| boot.boot).max();
         for boot in boots.iter_mut().filter(|boot| boot.clock != Clock::Firmware) {
             let first_line = usize::try_from(boot.first_line).ok().and_then(|number| number.checked_sub(1));
@@ -186,6 +189,20 @@ impl Console {
             }
             _ if content.starts_with(b"end") => self.ended = true,
             _ => {}
+        }
+    }
+
+    /// Why it has no boot.
+    fn no_boot(&self) -> FormatError {
+        if self.text.is_empty() && self.before_power_on == 0 {
+            return FormatError::NoBoot {
+                what: "the capture ended before the board printed a byte",
+                remedy: "check the cable and the power, and capture again",
+            };
+        }
+        FormatError::NoBoot {
+            what: "the board printed no line that is known from boots of Linux",
+            remedy: "it hung before the kernel, or the baud rate is wrong; the file contains all bytes as received",
         }
     }
 

@@ -43,7 +43,7 @@ def keep_file(source: Path, target: Path) -> Kept:
     :raises IngestError: when it cannot be read.
     """
     try:
-        # Not a pipe whose other end nobody holds; what is not a regular file was sorted out before.
+        # Opening a pipe without a writer would block. Files of other kinds were rejected before.
         with os.fdopen(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as given:
             return keep_stream(given, target, clone=True)
     except OSError as error:

@@ -59,14 +59,16 @@ def architecture_named(name: str) -> Architecture | None:
     return next((each for each in architectures().values() if name in (each.name, each.distribution_name)), None)
 
 
-def chosen_architecture(name: str) -> Architecture:
-    """The architecture of a name that a user gives.
+def chosen_architecture(name: str | None) -> Architecture:
+    """The architecture of a name that a user gives; of none, the usual one.
 
     :raises UsageError: when there is none; the hint has all.
 
     >>> chosen_architecture("arm64").name
     'aarch64'
     """
+    if name is None:
+        return DEFAULT
     if (found := architecture_named(name)) is None:
         known = ", ".join(each.distribution_name for each in architectures().values())
         raise UsageError(f"no architecture of guests is called `{name}`", where="--arch", hint=f"use {known}")
