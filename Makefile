@@ -20,6 +20,8 @@ STAMPS := .build/stamps
 ASSETS := src/firstlight/assets
 # Guests of other architectures than the default one.
 OTHER_GUESTS := $(addprefix $(ASSETS)/firstlight-guest-,aarch64 arm mips64el ppc64le riscv64)
+# And what the study of tree walks runs in them.
+OTHER_WALKERS := $(addprefix $(ASSETS)/firstlight-,walk-aarch64 restat-aarch64.so)
 COMPILE := $(UV) pip compile -q --generate-hashes --universal --python-version 3.11 --no-annotate \
 	--custom-compile-command 'make lock'
 
@@ -182,7 +184,7 @@ binding: $(STAMPS)/binding ## build firstlight._core and install the package int
 plugin: $(ASSETS)/firstlight-plugin.so ## build the plugin that QEMU loads
 oracle: $(ASSETS)/firstlight-oracle.so ## build the second observer of `firstlight audit`
 storage: $(ASSETS)/firstlight-storage.so ## build the disk with a model for `firstlight record --storage`
-guest: $(ASSETS)/firstlight-guest $(OTHER_GUESTS) $(ASSETS)/firstlight-walk $(ASSETS)/firstlight-restat.so ## build what runs in the guest
+guest: $(ASSETS)/firstlight-guest $(OTHER_GUESTS) $(ASSETS)/firstlight-walk $(ASSETS)/firstlight-restat.so $(OTHER_WALKERS) ## build what runs in the guest
 web: $(ASSETS)/page.html ## build the report page
 collector: $(ASSETS)/firstlight-collect.sh $(ASSETS)/firstlight-collect.service ## copy the collector to where the wheel takes it
 
@@ -269,15 +271,21 @@ $(ASSETS)/firstlight-guest: $(call rust,isa guest) | packages-build
 	install -D -m 755 target/guest/x86_64-unknown-linux-gnu/release/firstlight-guest $@
 
 $(OTHER_GUESTS): $(ASSETS)/firstlight-guest-%: $(call rust,isa guest) make/cross-guest.sh | packages-build
-	make/cross-guest.sh $* $@
+	make/cross-guest.sh $* firstlight-guest $@
 
 $(ASSETS)/firstlight-walk: $(call rust,isa walk) | packages-build
 	$(GUEST) -p firstlight-walk
 	install -D -m 755 target/guest/x86_64-unknown-linux-gnu/release/firstlight-walk $@
 
+$(ASSETS)/firstlight-walk-%: $(call rust,isa walk) make/cross-guest.sh | packages-build
+	make/cross-guest.sh $* firstlight-walk $@
+
+$(ASSETS)/firstlight-restat-%.so: $(call rust,restat) make/cross-guest.sh | packages-build
+	make/cross-guest.sh $* firstlight-restat $@
+
 # Preloaded by programs of the distribution, whose C library it shares.
 $(ASSETS)/firstlight-restat.so: $(call rust,restat) | packages-build
-	CARGO_PROFILE_RELEASE_STRIP=symbols RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --remap-path-prefix=$(CURDIR)=/firstlight" \
+	CARGO_PROFILE_RELEASE_PANIC=abort CARGO_PROFILE_RELEASE_STRIP=symbols RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo --remap-path-prefix=$(CURDIR)=/firstlight" \
 		cargo build --release --locked --quiet -p firstlight-restat --target x86_64-unknown-linux-gnu --target-dir target/preload
 	install -D -m 755 target/preload/x86_64-unknown-linux-gnu/release/libfirstlight_restat.so $@
 

@@ -33,9 +33,11 @@ TREE_WALK = Study(
     "tree-walk",
     "What one extra stat per directory costs a tree walk",
     "What is the penalty of one more stat for each directory, and which tools wake an automount?",
-    ("kernel", "debian-storage"),
+    ("kernel", "debian-programs"),
     "firstlight_studies.tree_walk.run",
     "shapes of trees, such as 20x20",
+    architectures=("amd64", "arm64"),
+    whole_images=("debian",),
 )
 
 ROOT_FILESYSTEMS = Study(

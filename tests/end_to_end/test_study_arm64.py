@@ -1,4 +1,4 @@
-"""Studies on arm64: two arms of a classic one, as it boots and measures them, and a planned one from start to end."""
+"""Studies on arm64: arms of the classic ones, as these boot and measure them, and a planned one from start to end."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import pytest
 
 from firstlight.bundle.boot import Boot
 from firstlight.cli.main import run
+from firstlight.lab.host.progress import SilentProgress
 from firstlight.render.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.extent import Extent
-from firstlight.study.runner import Lab, StudyArm
+from firstlight.study.runner import Lab, StudyArm, make_images
 from firstlight.study.skeleton import write_skeleton
+from firstlight_studies.catalogue import TREE_WALK
 from firstlight_studies.kernel_hotspots.arms import options_of
 from firstlight_studies.kernel_hotspots.coverage_tables import linked_of
 from firstlight_studies.kernel_hotspots.linked import Linked
@@ -21,6 +23,8 @@ from firstlight_studies.kernel_hotspots.measured import HotspotTimings, measure
 from firstlight_studies.root_filesystems.arms import Roots
 from firstlight_studies.root_filesystems.content import FILES, write_content
 from firstlight_studies.root_filesystems.measures import FilesystemTimings
+from firstlight_studies.tree_walk.run import measure as measure_walk
+from firstlight_studies.tree_walk.workload import TOOLS, Shape, Workload
 from other_guests import boots_of
 
 pytestmark = boots_of("arm64")
@@ -68,6 +72,33 @@ def test_a_root_that_is_an_archive_boots_and_reads_every_text(tmp_path: Path) ->
     assert timings.kept_number("data") == FILES
     assert timings.mount > 0
     assert isinstance(timings.reading, int)
+
+
+def test_a_walk_has_its_figures_there_and_names_the_call_that_wakes_an_automount(tmp_path: Path) -> None:
+    work = Workload(Shape.parse("20x20"), ("tmpfs", "xfs"), TOOLS[:1], alternations=1, counts_on=("tmpfs",))
+    images = make_images(TREE_WALK.images, SilentProgress(), arch="arm64")
+    with ExperimentProgress() as progress:
+        outcome = measure_walk(work, Lab(tmp_path, progress, images, Extent(quick=True, arch="arm64")))
+    assert outcome.missing == ()
+    tables = {table.key: table for table in outcome.tables}
+    for row in tables["penalty"].rows:
+        cost, system = row[4], row[8]
+        assert isinstance(cost, int)
+        assert isinstance(system, int)
+        # Some hundred instructions at least for each of 421 directories, nearly all of them in the kernel.
+        assert cost > 421 * 300
+        assert system > 0.9 * cost
+    assert {(row[0], row[1]) for row in tables["penalty"].rows} == {
+        (program, kind) for program in ("our walk", "chgrp -R 1000") for kind in ("tmpfs", "xfs")
+    }
+    assert [row[3] for row in tables["calls"].rows] == [2, 3, 2], "chgrp stats a directory as often as our walk does"
+    woken = {row[0]: row[2] for row in tables["automounts"].rows}
+    assert woken["call opendir"] == "openat (O_DIRECTORY)"
+    assert woken["chgrp -R 1000 /t/d"] == "openat (O_DIRECTORY, O_NOFOLLOW)"
+    assert woken["call lstat"] == ""
+    assert {"/t/xfs", "/t/overlay"} <= {row[0] for row in tables["mount-points"].rows}
+    verdicts = {finding.id: finding.verdict.value for finding in outcome.findings}
+    assert (verdicts["listing"], verdicts["stat-asleep"]) == ("holds", "holds")
 
 
 def test_a_planned_study_runs_there_and_a_second_run_gives_the_same_bytes(

@@ -25,7 +25,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     work = Workload(Shape.parse("20x20"), ("tmpfs", "ext4"), TOOLS[:1], alternations=2, audit=False)
     with ExperimentProgress() as progress:
         extent = Extent(kernel=default_kernel().path)
-        return measure(work, Lab(folder, progress, {"debian-storage": MissingValue(NO_DEBIAN)}, extent))
+        return measure(work, Lab(folder, progress, {"debian-programs": MissingValue(NO_DEBIAN)}, extent))
 
 
 def test_one_more_stat_costs_every_walk_the_same_in_the_kernel(walked: Outcome) -> None:

@@ -101,7 +101,7 @@ def test_every_architecture_is_in_the_help_and_has_its_helper_in_the_package() -
     (text,) = (text for option, text in record.options if "--arch" in option)
     for each in architectures().values():
         assert each.distribution_name in text
-        assert each.helper_asset in ASSETS
+        assert {each.helper_asset, *(each.walk_assets or ())} <= set(ASSETS)
 
 
 def test_every_exception_is_needed() -> None:

@@ -15,7 +15,7 @@ import firstlight
 from firstlight.cli.main import run
 from firstlight.errors import FirstlightError, LabError, UsageError
 from firstlight.lab.host.progress import SilentProgress
-from firstlight.recipe.isa import architecture_of, chosen_architecture
+from firstlight.recipe.isa import architecture_of, architectures, chosen_architecture
 from firstlight.recipe.machine_feature import MachineFeature
 from firstlight.render.study_json import outcome_data
 from firstlight.render.terminal.experiment_progress import ExperimentProgress
@@ -43,6 +43,22 @@ def arm_kernel(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_walk_on_an_architecture_without_its_programs_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["study", "tree-walk", "--arch", "riscv64"], ["walk", "--arch", "riscv64"]):
+        assert run(words) == 2
+        said = capsys.readouterr().err
+        assert "the study `tree-walk` does not cover guests of riscv64" in said
+        assert "hint: it covers amd64, arm64: give one of them, such as `--arch amd64`" in said
+    covered = [architecture_of(name) for name in architectures()]
+    assert {each.distribution_name for each in covered if each.walk_assets} == {*find_study("tree-walk").architectures}
+
+
+def test_a_quick_walk_takes_no_debian_that_boots() -> None:
+    walk = find_study("tree-walk")
+    assert walk.images_of(Extent(quick=True, arch="arm64")) == ("kernel", "debian-programs")
+    assert walk.images_of(Extent(arch="arm64")) == ("kernel", "debian-programs", "debian")
+
+
 @pytest.mark.parametrize("name", ["udev-ptys", "lvm-activation"])
 def test_a_study_that_does_not_cover_an_architecture_says_which_it_covers(
     name: str, capsys: pytest.CaptureFixture[str]
@@ -56,7 +72,7 @@ def test_a_study_that_does_not_cover_an_architecture_says_which_it_covers(
 def test_the_list_states_the_architectures_of_each_study(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["study", "list", "--json"]) == 0
     listed = {each["name"]: each["architectures"] for each in json.loads(capsys.readouterr().out)["data"]}
-    assert (listed["kernel-hotspots"], listed["tree-walk"]) == (["amd64", "arm64", "riscv64"], ["amd64"])
+    assert (listed["kernel-hotspots"], listed["tree-walk"]) == (["amd64", "arm64", "riscv64"], ["amd64", "arm64"])
     assert run(["study", "list"]) == 0
     assert "amd64, arm64" in capsys.readouterr().out
 

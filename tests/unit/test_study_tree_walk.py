@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import tarfile
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.rootfs.libraries import needed_libraries
 from firstlight.lab.rootfs.programs import programs_of
+from firstlight.recipe.isa import architecture_of
 from firstlight.recipe.options import RecordOptions
 from firstlight.stats.scaling.analysis import study
 from firstlight.study.claims import claims_of
@@ -24,8 +26,9 @@ from firstlight.study.table import MissingValue
 from firstlight.study.verdicts import evaluate
 from firstlight_studies.tree_walk.counts import Counted, counted, counts_table, functions_table
 from firstlight_studies.tree_walk.figures import TreeWalkEvidence, figures_of
-from firstlight_studies.tree_walk.measured import WalkTimings, runs_of, why_nothing
+from firstlight_studies.tree_walk.measured import WalkTimings, runs_of, system_calls, why_nothing
 from firstlight_studies.tree_walk.model import WalkModel, law_of, law_table
+from firstlight_studies.tree_walk.path_calls import path_calls
 from firstlight_studies.tree_walk.penalty import Penalty, alternation_table, penalties, penalty_table
 from firstlight_studies.tree_walk.plan import AUDIT, MANNERS, Alternated, Ground, Sized, plan_of
 from firstlight_studies.tree_walk.traps import (
@@ -33,7 +36,6 @@ from firstlight_studies.tree_walk.traps import (
     Point,
     Wake,
     audit_of,
-    call_text,
     points_table,
     unit_table,
     wakes_table,
@@ -216,6 +218,46 @@ def test_a_missing_tool_stops_its_own_arm_only(tmp_path: Path) -> None:
     assert AUDIT in arms
 
 
+ARM = architecture_of("aarch64")
+
+
+def test_where_the_lab_has_no_kernel_drivers_are_loaded_only_where_they_are_needed(tmp_path: Path) -> None:
+    ground = Ground(
+        None, tmp_path, NOTHING, architecture=ARM, loads=True, lacking={"xfs": MissingValue("no module `xfs`")}
+    )
+    work = Workload(Shape.parse("7x7"), counts_on=("tmpfs",))
+    arms = {arm.name: arm.options for arm in plan_of(work, ground).arms}
+    assert {name for name, options in arms.items() if isinstance(options, MissingValue)} == {"alternation-xfs"}
+    assert arms["alternation-xfs"] == MissingValue("no module `xfs`")
+    booted = {name: options for name, options in arms.items() if isinstance(options, RecordOptions)}
+    loading = {name for name, options in booted.items() if "insmod" in options.guest_commands[0]}
+    assert loading == {"alternation-ext4", AUDIT}
+    assert "rd_size=393672 >" in booted["alternation-ext4"].guest_commands[0]
+    # A disk is a module there, and no word of its command line is of another processor.
+    assert {options.append for options in booted.values()} == {""}
+    assert not any("stock" in name for name in arms)
+
+
+@pytest.mark.parametrize(
+    ("lacking", "gone"), [("autofs4", {AUDIT}), ("brd", {"alternation-ext4", "alternation-xfs"}), ("overlay", set())]
+)
+def test_a_driver_that_the_kernel_has_not_stops_what_needs_it(tmp_path: Path, lacking: str, gone: set[str]) -> None:
+    why = MissingValue(f"the kernel has no module `{lacking}`")
+    ground = Ground(None, tmp_path, NOTHING, architecture=ARM, lacking={lacking: why})
+    arms = plan_of(Workload(Shape.parse("7x7")), ground).arms
+    assert {arm.name for arm in arms if arm.options == why} == gone
+
+
+def test_system_calls_are_those_of_the_guests_architecture(tmp_path: Path) -> None:
+    boot = boot_with(tmp_path, {}, calls={"__arm64_sys_newfstatat": (7, 70), "__x64_sys_statx": (5, 50)})
+    assert system_calls(boot) == {"statx": 5}
+    (place,) = tmp_path.glob("*.boot/manifest.json")
+    manifest = json.loads(place.read_text(encoding="utf-8"))
+    manifest["recipe"]["architecture"] = "aarch64"
+    place.write_text(json.dumps(manifest), encoding="utf-8")
+    assert system_calls(firstlight.open(place.parent)) == {"newfstatat": 7}
+
+
 POINTS = (
     "/t/bound\ttmpfs\t6\t5\t0:23\t0:23\t1\t0\n/t/d/trap\tautofs\t4\t99\t0:27\t0:23\t1\t0\n"
     "/t/p\t-\t3\t3\t0:2\t0:2\t0\t-\n/gone\t-\t-\t-\t-\t-\t-\t-\n"
@@ -252,9 +294,11 @@ def test_an_automount_that_systemd_did_not_arm_is_a_gap_in_its_row(tmp_path: Pat
 
 
 def test_a_call_that_nobody_knows_is_shown_by_its_number() -> None:
-    assert call_text("999 0x1") == "system call 999"
-    assert call_text("257 0x4") == "openat"
-    assert call_text("?") == "?"
+    calls = path_calls("x86_64")
+    assert calls.text("999 0x1") == "system call 999"
+    assert calls.text("257 0x4") == "openat"
+    assert calls.text("?") == "?"
+    assert path_calls("riscv64").text("56 0x4") == "system call 56"
 
 
 def penalty(relative: float, faults: int = 0, user: int = 0) -> Penalty:
@@ -306,7 +350,13 @@ def test_what_was_concluded_then_holds_on_figures_like_those_of_then() -> None:
     assert verdicts(evidence) == ["holds"] * 9
     told = findings_of(evidence)
     assert told[0].now == "+22.0 % on tmpfs, 2.200 us per directory; the lab's kernel +9.0 %"
+    one_kernel = TreeWalkEvidence({CHGRP: penalty(0.22)}, few, linear(2_000), audit(), kernel="the given kernel")
+    told = findings_of(one_kernel)
+    assert told[0].now == "+22.0 % on tmpfs, 2.200 us per directory"
+    assert told[3].now.endswith(", with the given kernel")
     assert "chgrp 2, chmod 2, rm 2, du 3, find 3" in told[5].now
+    not_built = replace(evidence, beside={CHGRP: MissingValue("no source package")})
+    assert findings_of(not_built)[0].now == "+22.0 % on tmpfs, 2.200 us per directory"
     weaker = TreeWalkEvidence({CHGRP: penalty(0.134)}, few, linear(2_000), audit())
     assert findings_of(weaker)[0].verdict == "holds in direction"
 

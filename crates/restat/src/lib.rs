@@ -4,17 +4,43 @@
 //!
 //! Programs that walk trees open directories by `openat` with `O_DIRECTORY` (gnulib's fts) or by `opendir`.
 
+//!
+//! A build that aborts at a panic has no standard library: its few functions of C are those of the program that loads it. Such
+//! a library names no other one, so the C library of the guest does not have to be there when it is linked.
+
+#![cfg_attr(all(panic = "abort", not(test)), no_std)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-use std::ffi::{c_char, c_int, c_uint};
-use std::sync::OnceLock;
+use core::ffi::{c_char, c_int, c_uint, CStr};
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU8, Ordering};
 
-const VARIABLE: &str = "FIRSTLIGHT_RESTAT";
+const VARIABLE: &CStr = c"FIRSTLIGHT_RESTAT";
+const UNKNOWN: u8 = 2;
+
+#[cfg(all(panic = "abort", not(test)))]
+#[panic_handler]
+#[expect(unsafe_code, reason = "a function of C")]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    // SAFETY: it takes nothing, and does not return.
+    unsafe { libc::abort() }
+}
 
 /// Whether this program shall make the further call.
+#[expect(unsafe_code, reason = "a function of C")]
 fn wanted() -> bool {
-    static WANTED: OnceLock<bool> = OnceLock::new();
-    *WANTED.get_or_init(|| std::env::var_os(VARIABLE).is_some_and(|value| value == "1"))
+    static WANTED: AtomicU8 = AtomicU8::new(UNKNOWN);
+    let known = WANTED.load(Ordering::Relaxed);
+    if known != UNKNOWN {
+        return known == 1;
+    }
+    // SAFETY: the name is a C string, and what is found is one that stays until the environment changes.
+    let found = unsafe {
+        let value = libc::getenv(VARIABLE.as_ptr());
+        !value.is_null() && CStr::from_ptr(value) == c"1"
+    };
+    WANTED.store(found.into(), Ordering::Relaxed);
+    found
 }
 
 /// Opens as the C library does, and looks once more at what was opened when it is a directory.
@@ -27,7 +53,7 @@ unsafe fn open(directory: c_int, name: *const c_char, flags: c_int, mode: c_uint
     // SAFETY: the arguments are those of the call that is replaced; `syscall` sets errno as it does.
     let opened = unsafe { libc::syscall(libc::SYS_openat, directory, name, flags, mode) };
     if opened >= 0 && flags & libc::O_DIRECTORY != 0 && wanted() {
-        let mut found = std::mem::MaybeUninit::<libc::stat>::uninit();
+        let mut found = MaybeUninit::<libc::stat>::uninit();
         // SAFETY: the name is a C string, and the place is as large as a `stat`. Its outcome is no matter.
         unsafe { libc::fstatat(directory, name, found.as_mut_ptr(), libc::AT_SYMLINK_NOFOLLOW) };
     }
@@ -71,7 +97,7 @@ pub unsafe extern "C" fn opendir(name: *const c_char) -> *mut libc::DIR {
     // SAFETY: as that of this function; what was opened is handed on.
     unsafe {
         match open(libc::AT_FDCWD, name, flags, 0) {
-            -1 => std::ptr::null_mut(),
+            -1 => core::ptr::null_mut(),
             opened => libc::fdopendir(opened),
         }
     }

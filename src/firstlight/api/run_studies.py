@@ -160,7 +160,7 @@ def _run(study: Study, folder: Path, extent: Extent, jobs: int | None, *, force:
 
     with (
         study_folder(folder, force=force) as written,
-        lab_in(written.path, study.images, extent, jobs, fresh=fresh) as lab,
+        lab_in(written.path, study.images_of(extent), extent, jobs, fresh=fresh) as lab,
     ):
         outcome = study.run(lab)
         written.write(outcome)

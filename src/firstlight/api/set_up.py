@@ -60,7 +60,7 @@ def images(arch: str | None = None) -> tuple[Image, ...]:
 
     >>> import firstlight
     >>> [image.name for image in firstlight.images("amd64")]
-    ['kernel', 'debian', 'debian-storage']
+    ['kernel', 'debian', 'debian-storage', 'debian-programs']
     """
     from firstlight.lab.images import IMAGES
     from firstlight.recipe.isa import chosen_architecture

@@ -41,6 +41,14 @@ Jobs = Annotated[
     int | None,
     typer.Option("-j", "--jobs", min=1, help="Maximum number of parallel boots (default: one per processor)."),
 ]
+#: Studies, which boot guests of one architecture.
+Arch = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ARCH",
+        help="Guests' processor architecture, as `image list` shows it (default: that of the first image there).",
+    ),
+]
 Workers = Annotated[
     str | None,
     typer.Option(

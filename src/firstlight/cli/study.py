@@ -10,16 +10,9 @@ import typer
 from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.help import RunByDefault, command_group
-from firstlight.cli.output import Fresh, Jobs, Json, Workers
+from firstlight.cli.output import Arch, Fresh, Jobs, Json, Workers
 
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="The name of a study from `firstlight study list`.")]
-Arch = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ARCH",
-        help="Guests' processor architecture, as `image list` shows it (default: that of the first image there).",
-    ),
-]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing study.")]
 
 

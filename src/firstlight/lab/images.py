@@ -14,7 +14,7 @@ from firstlight.lab.host.progress import Progress
 from firstlight.lab.kernel.build import build_kernel, kernel_place
 from firstlight.lab.kernel.package import known_kernel, unpacked_kernel
 from firstlight.lab.qemu.loader_program import build_program, program_place
-from firstlight.lab.rootfs.debian import debian_place, debian_tar
+from firstlight.lab.rootfs.debian import debian_place, debian_tar, unpacked_place, unpacked_tar
 from firstlight.recipe.isa import DEFAULT, Architecture, architecture_of, architectures, chosen_architecture
 from firstlight.suggest import one_of
 
@@ -27,11 +27,11 @@ class Image:
     """Something that is made once, and booted often."""
 
     name: str
-    kind: Literal["kernel", "root file system", "program of a boot loader"]
+    kind: Literal["kernel", "root file system", "programs", "program of a boot loader"]
     what: str
     """For people."""
     option: str
-    """Of `firstlight record`, that takes its path."""
+    """Of `firstlight record`, that takes its path; empty for what studies take programs from."""
     place: Callable[[], Path | None]
     """Where it would be; nothing when that cannot be known without making it."""
     make: Callable[[Progress, int | None], Path]
@@ -70,10 +70,23 @@ def _debian(name: str, what: str, architecture: Architecture, *more: str) -> Ima
     return Image(name, "root file system", what, "--rootfs", place, make, architecture.distribution_name)
 
 
+def _programs(architecture: Architecture) -> Image:
+    return Image(
+        "debian-programs",
+        "programs",
+        "the packages of debian-storage, unpacked but not configured: programs for the minimal guest",
+        "",
+        lambda: unpacked_place(_STORAGE, architecture),
+        lambda _progress, _jobs: unpacked_tar(_STORAGE, architecture),
+        architecture.distribution_name,
+    )
+
+
 def _debians(architecture: Architecture) -> tuple[Image, ...]:
     return (
         _debian("debian", "a small Debian with systemd and udev", architecture),
         _debian("debian-storage", f"the same with {', '.join(_STORAGE)}", architecture, *_STORAGE),
+        _programs(architecture),
     )
 
 

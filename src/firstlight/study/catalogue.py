@@ -40,11 +40,21 @@ class Study:
     """What `--sizes` counts; empty where the study has no sizes."""
     architectures: tuple[str, ...] = (DEFAULT.distribution_name,)
     """Of guests, that it covers, as the distribution calls them."""
+    whole_images: tuple[str, ...] = ()
+    """Of the lab, that it boots besides, unless the run is quick."""
 
     @property
     def package(self) -> str:
         """Where its claims and the tables of others are."""
         return self.module.rpartition(".")[0] or self.module
+
+    def images_of(self, extent: Extent) -> tuple[str, ...]:
+        """The images of the lab that a run boots.
+
+        >>> Study("mine", "T", "Q?", ("kernel",), "mine.run", whole_images=("debian",)).images_of(Extent(quick=True))
+        ('kernel',)
+        """
+        return self.images if extent.quick else (*self.images, *self.whole_images)
 
     def check(self, extent: Extent) -> None:
         """Check that the study can be run to an extent.
@@ -126,7 +136,7 @@ def find_study(name: str) -> Study:
     :raises FirstlightError: when it cannot be loaded.
 
     >>> find_study("tree-walk").images
-    ('kernel', 'debian-storage')
+    ('kernel', 'debian-programs')
     """
     found = {plugin.name: plugin for plugin in plugins(GROUP)}
     if name not in found:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from firstlight.cli.envelope import print_json
-from firstlight.cli.output import Fresh, HtmlTables, Jobs, Json
+from firstlight.cli.output import Arch, Fresh, HtmlTables, Jobs, Json
 
 if TYPE_CHECKING:
-    from firstlight.study.outcome import Outcome
+    from firstlight.study import Extent, Outcome
     from firstlight_studies.tree_walk.workload import Workload
 
 
@@ -48,8 +48,12 @@ def walk(
     ] = True,
     audit: Annotated[bool, typer.Option("--audit/--no-audit", help="Test mount points and automounts.")] = True,
     kernel: Annotated[
-        Path | None, typer.Option(metavar="FILE", readable=False, help="Kernel image (default: the lab's).")
+        Path | None,
+        typer.Option(
+            metavar="FILE", readable=False, help="Kernel image (default: the lab's, or the distribution's with --arch)."
+        ),
     ] = None,
+    arch: Arch = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Store bundles, tables and pages here.")
     ] = None,
@@ -70,6 +74,7 @@ def walk(
       firstlight walk
       firstlight walk --shape 10x10x10 --fs ext4 --command "chgrp -R 1000" --command "find {} -xdev"
       firstlight walk --fs tmpfs --no-law --no-audit -o walk/ --json
+      firstlight walk --arch arm64 --fs tmpfs,xfs
     """
     from firstlight.cli.page import Page
     from firstlight.render.page.study import study_page_data
@@ -79,7 +84,7 @@ def walk(
     # With `--force` the page may be there, and so may the directory.
     there = html is not None and force and html != Path("-")
     page = Page(html) if html is not None and there else Page.wanted(html, False, data=json)
-    outcome = _measure(work, kernel, output, jobs, force=force, fresh=fresh)
+    outcome = _measure(work, _extent(kernel, arch), output, jobs, force=force, fresh=fresh)
     if page is not None:
         page.write(study_page_data(outcome))
     if json:
@@ -117,7 +122,7 @@ def _workload(
 
 
 def _measure(
-    work: Workload, kernel: Path | None, output: Path | None, jobs: int | None, *, force: bool, fresh: bool
+    work: Workload, extent: Extent, output: Path | None, jobs: int | None, *, force: bool, fresh: bool
 ) -> Outcome:
     import tempfile
 
@@ -125,17 +130,28 @@ def _measure(
 
     if output is not None:
         with study_folder(output, force=force) as written:
-            outcome = _boot(work, kernel, written.path, jobs, fresh=fresh)
+            outcome = _boot(work, extent, written.path, jobs, fresh=fresh)
             written.write(outcome)
             return outcome
     with tempfile.TemporaryDirectory(prefix="firstlight-walk-") as scratch:
-        return _boot(work, kernel, Path(scratch), jobs, fresh=fresh)
+        return _boot(work, extent, Path(scratch), jobs, fresh=fresh)
 
 
-def _boot(work: Workload, kernel: Path | None, folder: Path, jobs: int | None, *, fresh: bool) -> Outcome:
-    from firstlight.api.experiments import lab_in
+def _extent(kernel: Path | None, arch: str | None) -> Extent:
+    from firstlight.recipe.isa import DEFAULT, chosen_architecture
     from firstlight.study import Extent
+    from firstlight_studies.catalogue import TREE_WALK
+
+    chosen = DEFAULT if arch is None else chosen_architecture(arch)
+    extent = Extent(kernel=kernel, arch=None if chosen is DEFAULT else chosen.distribution_name)
+    TREE_WALK.check(extent)
+    return extent
+
+
+def _boot(work: Workload, extent: Extent, folder: Path, jobs: int | None, *, fresh: bool) -> Outcome:
+    from firstlight.api.experiments import lab_in
+    from firstlight_studies.catalogue import TREE_WALK
     from firstlight_studies.tree_walk.run import measure
 
-    with lab_in(folder, ("kernel", "debian-storage"), Extent(kernel=kernel), jobs, fresh=fresh) as lab:
+    with lab_in(folder, TREE_WALK.images, extent, jobs, fresh=fresh) as lab:
         return measure(work, lab)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from firstlight.study import Figure, MissingValue, derived
+from firstlight.study import Figure, MissingValue, derived, value_text
 from firstlight_studies.tree_walk.counts import Counted
 from firstlight_studies.tree_walk.model import WalkModel
 from firstlight_studies.tree_walk.penalty import Penalty
@@ -28,7 +28,9 @@ class TreeWalkEvidence:
     law: WalkModel | MissingValue = _NOT_ASKED
     audit: Audit | MissingValue = _NOT_ASKED
     beside: Mapping[Command, Penalty | MissingValue] = field(default_factory=dict)
-    """Penalties with the lab's kernel."""
+    """Penalties with the kernel of the other boots, where the first ones are with the distribution's."""
+    kernel: str = "the lab's kernel"
+    """Of the other boots, as a reader knows it."""
 
 
 def figures_of(evidence: TreeWalkEvidence) -> dict[str, Figure]:
@@ -47,9 +49,12 @@ def _of_penalty(evidence: TreeWalkEvidence) -> dict[str, Figure]:
         named = (found for command, found in penalties.items() if command.name.startswith(program))
         return next(named, MissingValue(f"{program} was not run"))
 
-    chgrp = of("chgrp", evidence.penalties)
+    chgrp, beside = (of("chgrp", penalties) for penalties in (evidence.penalties, evidence.beside))
     return {
-        "chgrp-lab": derived(lambda found: found.relative, of("chgrp", evidence.beside)),
+        "beside": f"; {evidence.kernel} {value_text(beside.relative, 'percent')}"
+        if isinstance(beside, Penalty)
+        else "",
+        "kernel": evidence.kernel,
         "chgrp": derived(lambda found: found.relative, chgrp),
         "our-walk": derived(lambda found: found.relative, of("our walk", evidence.penalties)),
         "file-system": derived(lambda found: found.file_system, chgrp),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from firstlight.study import Programs, asset_path, settle
+from firstlight.study import LOAD_MODULES, Programs, settle
 from firstlight_studies.tree_walk.workload import TREE, WALKER, Command, Shape
 
 _HOME = "/walk"
@@ -43,15 +43,16 @@ class Run:
     """Reported; otherwise the run only warms up for the next ones."""
 
 
-def lay_out(folder: Path, programs: Programs | None) -> None:
+def lay_out(folder: Path, walker: bytes, library: bytes, programs: Programs | None) -> None:
     """Put into *folder* what a guest needs besides its own files.
 
-    :raises LabError: when what is carried is missing.
+    :param walker: the study's own program.
+    :param library: what the distribution's programs preload.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = {f"{_HOME.lstrip('/')}/bin/{WALKER}": asset_path(WALKER).read_bytes()}
+    files = {f"{_HOME.lstrip('/')}/bin/{WALKER}": walker}
     if programs is not None:
-        files[f"{_HOME.lstrip('/')}/{_PRELOAD}"] = asset_path("firstlight-restat.so").read_bytes()
+        files[f"{_HOME.lstrip('/')}/{_PRELOAD}"] = library
         for name, content in programs.files.items():
             files[name if "/" in name else f"{_HOME.lstrip('/')}/bin/{name}"] = content
     for name, content in files.items():
@@ -70,6 +71,15 @@ def script(steps: Iterable[str]) -> str:
         f'attempt() {{ "$@" 2>/tmp/said && return; echo "$*: $(head -n 1 /tmp/said)" >{_KEEP}/{FAILED}; exit 0; }}',
     ]
     return "\n".join([*head, *steps, "true"])
+
+
+def drivers(disk_kib: int) -> list[str]:
+    """Load what was written as modules.
+
+    :param disk_kib: of a disk in memory.
+    """
+    sized = f'for each in /modules/*-brd.par; do [ ! -e "$each" ] || echo rd_size={disk_kib} >"$each"; done'
+    return [sized, f"attempt sh -c {shlex.quote(LOAD_MODULES)}"]
 
 
 def file_system(kind: str, directories: int) -> list[str]:

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.study import Boot, MissingValue, kept_text
+from firstlight.study import DEFAULT, Boot, MissingValue, architecture_of, kept_text
 from firstlight_studies.tree_walk.guest import FAILED, RUNS
 
 _FIELDS = 11
-_SYSTEM_CALL = "__x64_sys_"
 
 
 @dataclass(frozen=True)
 class WalkTimings:
-    """One run, between the two readings of the time stamp counter around it: from before the fork to after the wait.
+    """One run, between the two readings of the guest's counter around it: from before the fork to after the wait.
 
     The times are exact: user, runner, idle and system add up to the elapsed one.
     """
@@ -101,6 +100,11 @@ def why_nothing(boot: Boot | MissingValue) -> MissingValue:
     return MissingValue(said[0] if said else "the guest left no figures")
 
 
+def architecture_name(boot: Boot) -> str:
+    """The architecture of a boot's guest, as manifests have it."""
+    return boot.manifest.recipe_text("architecture") or DEFAULT.name
+
+
 def user_times(boot: Boot) -> dict[str, int]:
     """Time in user mode by the processes' names, in ns."""
     prefix, end = "[user ", "]"
@@ -112,8 +116,9 @@ def user_times(boot: Boot) -> dict[str, int]:
 
 def system_calls(boot: Boot) -> dict[str, int]:
     """How often each system call was made in a boot, by its name."""
-    rows = boot.functions().filter(pl.col("function").str.starts_with(_SYSTEM_CALL))
-    return {str(row["function"]).removeprefix(_SYSTEM_CALL): int(row["count"]) for row in rows.iter_rows(named=True)}
+    prefix = f"{architecture_of(architecture_name(boot)).system_call_prefix}sys_"
+    rows = boot.functions().filter(pl.col("function").str.starts_with(prefix))
+    return {str(row["function"]).removeprefix(prefix): int(row["count"]) for row in rows.iter_rows(named=True)}
 
 
 def _lines(boot: Boot, name: str) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from firstlight import RecordOptions
-from firstlight.study import MissingValue, StudyArm
+from firstlight.study import DEFAULT, Architecture, MachineFeature, MissingValue, StudyArm
 from firstlight_studies.tree_walk import guest, trap_script, unit_script
 from firstlight_studies.tree_walk.guest import Run
 from firstlight_studies.tree_walk.workload import NOTHING, WALK, WALK_AGAIN, Command, Shape, Workload
@@ -23,6 +23,10 @@ STOCK = "tmpfs, stock kernel"
 BASE, AUDIT, UNIT = "count-nothing", "audit", "automount-unit"
 #: Boots that only count need no time of their own: the calibration of this timer takes a third of such a boot.
 _UNTIMED = "nolapic_timer"
+DISK_DRIVER = "brd"
+"""Of disks in memory."""
+TRAP_DRIVERS = ("autofs4", "overlay")
+"""Of what the audit looks at."""
 #: The process's name of the one run that is counted.
 COUNTED = "counted"
 #: A disk in memory takes only what was written to it. XFS wants 300 MB at least.
@@ -79,6 +83,17 @@ class Ground:
     """Programs that the guest has not."""
     stock: bool = False
     """The distribution's own kernel is booted beside it."""
+    architecture: Architecture = DEFAULT
+    """Of the guests."""
+    loads: bool = False
+    """Drivers are modules in the overlay."""
+    lacking: dict[str, MissingValue] = field(default_factory=dict)
+    """Drivers that the kernel has not."""
+
+    @property
+    def untimed(self) -> str:
+        """Words of a boot whose times do not matter."""
+        return _UNTIMED if MachineFeature.LOCAL_APIC in self.architecture.features else ""
 
 
 def plan_of(work: Workload, ground: Ground) -> WalkPlan:
@@ -87,7 +102,7 @@ def plan_of(work: Workload, ground: Ground) -> WalkPlan:
     order = _alternation(work)
     if ground.stock and "tmpfs" in work.file_systems:
         plan.alternations[STOCK] = order
-        stock = replace(ground, kernel=None)
+        stock = replace(ground, kernel=None, loads=False)
         _add(plan, stock, work.shape, arm_of(STOCK), "tmpfs", _runs(order, ground))
     for kind in work.file_systems:
         plan.alternations[kind] = order
@@ -98,18 +113,18 @@ def plan_of(work: Workload, ground: Ground) -> WalkPlan:
         largest = max(work.sizes, key=lambda shape: shape.directories)
         _arm(plan, ground, f"law-{kind}", kind, largest, [*guest.file_system(kind, largest.directories), *steps])
     for kind in work.counts_on:
-        _add(plan, ground, work.shape, _count_name(kind, BASE), kind, [Run(COUNTED, NOTHING)], _UNTIMED)
+        _add(plan, ground, work.shape, _count_name(kind, BASE), kind, [Run(COUNTED, NOTHING)], ground.untimed)
         for place, command in enumerate((WALK, WALK_AGAIN, *work.commands)):
             name = _count_name(kind, f"count-{place:02}-{_plain(command)}")
             plan.counts[kind, command] = name
-            _add(plan, ground, work.shape, name, kind, [Run(COUNTED, command)], _UNTIMED)
+            _add(plan, ground, work.shape, name, kind, [Run(COUNTED, command)], ground.untimed)
     if work.audit:
         steps = [
             *trap_script.mount_everything(work.file_systems),
             *trap_script.audit(),
             *trap_script.wakes(ground.missing),
         ]
-        _arm(plan, ground, AUDIT, "tmpfs", work.shape, steps)
+        _arm(plan, ground, AUDIT, "tmpfs", work.shape, steps, needs=("autofs4",), loads=True)
     if work.automount_unit:
         plan.arms.append(unit_script.arm(UNIT, ground.kernel, ground.debian))
     return plan
@@ -195,13 +210,16 @@ def _add(plan: WalkPlan, ground: Ground, shape: Shape, name: str, kind: str, run
 
 def _arm(
     plan: WalkPlan, ground: Ground, name: str, kind: str, shape: Shape, steps: list[str],
-    programs: set[str] | None = None, words: str = "",
+    programs: set[str] | None = None, words: str = "", *, needs: tuple[str, ...] = (), loads: bool = False,
 ) -> None:  # fmt: skip
+    on_disk = kind != "tmpfs"
     making = ground.missing.get(f"mkfs.{kind}")
+    drivers = (*needs, *((kind, DISK_DRIVER) if on_disk else ()))
+    driving = next((ground.lacking[each] for each in drivers if each in ground.lacking), None)
     lacking = (programs or set()) & ground.missing.keys()
     # A boot with several programs goes on without one of them; its runs show that.
     alone = ground.missing[min(lacking)] if lacking and lacking == programs else None
-    gap = making or alone
+    gap = making or driving or alone
     if gap is not None:
         plan.arms.append(StudyArm(name, gap))
     elif isinstance(ground.kernel, MissingValue):
@@ -209,15 +227,20 @@ def _arm(
     elif isinstance(ground.overlay, MissingValue):
         plan.arms.append(StudyArm(name, ground.overlay))
     else:
-        plan.arms.append(StudyArm(name, _options(name, ground.kernel, ground.overlay, shape, steps, words)))
+        before = guest.drivers(_disk_kib(shape)) if ground.loads and (on_disk or loads) else []
+        plan.arms.append(StudyArm(name, _options(name, ground.kernel, ground.overlay, shape, [*before, *steps], words)))
+
+
+def _disk_kib(shape: Shape) -> int:
+    return _DISK_KIB + shape.directories * _KIB_BY_DIRECTORY
 
 
 def _options(
     name: str, kernel: Path | None, overlay: Path, shape: Shape, steps: list[str], words: str
 ) -> RecordOptions:
     more = shape.directories * _KIB_BY_DIRECTORY
-    # The distribution's kernel has no disk in memory, and would not read its size.
-    disk = "" if kernel is None else f"ramdisk_size={_DISK_KIB + more}"
+    # The distribution's kernel has no disk in memory built in, and would not read its size.
+    disk = "" if kernel is None else f"ramdisk_size={_disk_kib(shape)}"
     return RecordOptions(
         output=Path(f"{name}.boot"),
         kernel=kernel,

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from firstlight import FirstlightError
-from firstlight.study import Lab, MissingValue, asset_path, programs_of
+from firstlight.study import (
+    Architecture,
+    Lab,
+    MissingValue,
+    asset_path,
+    lacks_driver,
+    programs_of,
+    settle,
+    write_modules,
+)
 from firstlight_studies.tree_walk.guest import lay_out
-from firstlight_studies.tree_walk.plan import Ground
+from firstlight_studies.tree_walk.plan import DISK_DRIVER, TRAP_DRIVERS, Ground
 from firstlight_studies.tree_walk.workload import WALKER, Workload
 
 _PACKAGES = ("coreutils", "findutils", "libc6", "e2fsprogs", "xfsprogs")
@@ -16,22 +27,65 @@ def prepare(work: Workload, lab: Lab) -> tuple[Ground, tuple[str, ...]]:
 
     :returns: the ground, and the versions of what was taken from the distribution.
     """
-    debian = lab.image("debian-storage")
+    source = lab.image("debian-programs")
     wanted = [name for name in work.programs if name != WALKER]
-    overlay = lab.scratch / "guest"
+    folder = lab.scratch / "guest"
+    overlay: Path | MissingValue = folder
     missing: dict[str, MissingValue] = {}
     versions: tuple[str, ...] = ()
+    architecture = lab.architecture
+    # Where the lab's kernel is not made, the distribution's is booted: most of its drivers are modules.
+    kernel = lab.image("kernel") if lab.has_own_kernel else None
+    drivers = {} if architecture.has_lab_kernel else _drivers(work, kernel, architecture)
     try:
+        program, library = _carried(architecture)
         programs = None
-        if isinstance(debian, MissingValue):
-            missing = dict.fromkeys(wanted, debian)
+        if isinstance(source, MissingValue):
+            missing = dict.fromkeys(wanted, source)
         else:
-            programs = programs_of(debian, wanted, [asset_path("firstlight-restat.so").read_bytes()])
+            programs = programs_of(source, wanted, [library])
             missing = {name: MissingValue(f"the root file system has no `{name}`") for name in programs.missing}
             versions = tuple(f"{name} {programs.versions[name]}" for name in _PACKAGES if name in programs.versions)
-        lay_out(overlay, programs)
+        lay_out(folder, program, library, programs)
     except (FirstlightError, OSError) as error:
-        why = error.message if isinstance(error, FirstlightError) else str(error.strerror)
-        overlay_missing = MissingValue(why)
-        return Ground(lab.image("kernel"), overlay_missing, debian, missing, lab.stock), versions
-    return Ground(lab.image("kernel"), overlay, debian, missing, lab.stock), versions
+        overlay = MissingValue(error.message if isinstance(error, FirstlightError) else str(error.strerror))
+    loads = overlay is folder and _add_modules(folder, kernel, drivers, architecture)
+    debian = lab.image("debian") if work.automount_unit else MissingValue("not asked for")
+    ground = Ground(
+        kernel, overlay, debian, missing, lab.stock and lab.has_own_kernel, architecture, loads,
+        {name: gap for name, gap in drivers.items() if gap is not None},
+    )  # fmt: skip
+    return ground, versions
+
+
+def _carried(architecture: Architecture) -> tuple[bytes, bytes]:
+    """The program of the study and its library, for the guests' processor.
+
+    :raises LabError: when they are not there.
+    """
+    assert architecture.walk_assets is not None, "the study says which architectures it covers"
+    program, library = (asset_path(name).read_bytes() for name in architecture.walk_assets)
+    return program, library
+
+
+def _drivers(
+    work: Workload, kernel: Path | MissingValue | None, architecture: Architecture
+) -> dict[str, MissingValue | None]:
+    """What a kernel has to have for a walk, each with the reason why it has not."""
+    if isinstance(kernel, MissingValue):
+        return {}
+    on_disk = [kind for kind in work.file_systems if kind != "tmpfs"]
+    wanted = [*([DISK_DRIVER] if on_disk else []), *on_disk, *(TRAP_DRIVERS if work.audit else ())]
+    return {name: lacks_driver(kernel, name, architecture) for name in wanted}
+
+
+def _add_modules(
+    overlay: Path, kernel: Path | MissingValue | None, drivers: dict[str, MissingValue | None],
+    architecture: Architecture,
+) -> bool:  # fmt: skip
+    """Add the drivers that are modules; false where all that there are is built in."""
+    there = [name for name, gap in drivers.items() if gap is None]
+    if not there or isinstance(write_modules(kernel, there, overlay, architecture=architecture), MissingValue):
+        return False
+    settle(overlay)
+    return True

@@ -65,14 +65,22 @@ def measure(work: Workload, lab: Lab) -> Outcome:
     reasons = [boot.reason for boot in boots.values() if isinstance(boot, MissingValue)]
     if len(reasons) == len(boots):
         raise LabError(f"nothing could be booted: {reasons[0]}")
-    return _Answer(work, plan, boots).outcome(lab, versions)
+    return _Answer(work, plan, boots, _kernel_of(lab)).outcome(lab, versions)
+
+
+def _kernel_of(lab: Lab) -> str:
+    """The kernel that most arms boot, as a reader knows it."""
+    if not lab.stock:
+        return "the given kernel"
+    return "the lab's kernel" if lab.has_own_kernel else "the distribution's kernel"
 
 
 class _Answer:
-    def __init__(self, work: Workload, plan: WalkPlan, boots: Boots) -> None:
+    def __init__(self, work: Workload, plan: WalkPlan, boots: Boots, kernel: str) -> None:
         self._work = work
         self._boots = boots
         self._plan = plan
+        self._kernel = kernel
         directories = work.shape.directories
         self._runs = {
             kind: runs_of(boots[arm_of(kind)])
@@ -171,9 +179,8 @@ class _Answer:
             iter(self._laws.values()), MissingValue("no scaling model was asked for")
         )
         counts = {command: found for (each, command), found in self._counts.items() if each == on}
-        return TreeWalkEvidence(
-            self._penalties.get(kind, {}), counts, law, self._audit, self._penalties.get("tmpfs", {})
-        )
+        beside = self._penalties.get("tmpfs", {}) if kind == STOCK else {}
+        return TreeWalkEvidence(self._penalties.get(kind, {}), counts, law, self._audit, beside, self._kernel)
 
     def _recipe(self, versions: tuple[str, ...]) -> tuple[str, ...]:
         work = self._work

@@ -7,28 +7,13 @@ from dataclasses import dataclass
 
 from firstlight.study import Boot, Field, MissingValue, Table, Value
 from firstlight_studies.tree_walk.guest import POINTS, WAKES
-from firstlight_studies.tree_walk.measured import kept_rows, why_nothing
+from firstlight_studies.tree_walk.measured import architecture_name, kept_rows, why_nothing
+from firstlight_studies.tree_walk.path_calls import PathCalls, path_calls
 from firstlight_studies.tree_walk.trap_script import TRAP, WOKEN_POINTS
 from firstlight_studies.tree_walk.unit_script import UNIT_WAKES
 
 _UNKNOWN = "-"
 _POINT_FIELDS, _WAKE_FIELDS, _UNIT_FIELDS = 8, 7, 3
-#: Of `arch/x86/entry/syscalls/syscall_64.tbl`: what takes a path, and its flags' place among the arguments.
-_CALLS = {
-    2: ("open", 1), 4: ("stat", None), 6: ("lstat", None), 21: ("access", None), 80: ("chdir", None),
-    89: ("readlink", None), 90: ("chmod", None), 92: ("chown", None), 94: ("lchown", None), 137: ("statfs", None),
-    191: ("getxattr", None), 192: ("lgetxattr", None), 194: ("listxattr", None), 195: ("llistxattr", None),
-    254: ("inotify_add_watch", None), 257: ("openat", 2), 260: ("fchownat", 4), 262: ("newfstatat", 3),
-    267: ("readlinkat", None), 268: ("fchmodat", None), 269: ("faccessat", None), 280: ("utimensat", 3),
-    303: ("name_to_handle_at", 4), 332: ("statx", 2), 437: ("openat2", None), 439: ("faccessat2", 3),
-}  # fmt: skip
-_OPEN_FLAGS = {0x10000: "O_DIRECTORY", 0x20000: "O_NOFOLLOW", 0x200000: "O_PATH"}
-_AT_FLAGS = {
-    0x100: "AT_SYMLINK_NOFOLLOW",
-    0x800: "AT_NO_AUTOMOUNT",
-    0x1000: "AT_EMPTY_PATH",
-    0x2000: "AT_STATX_FORCE_SYNC",
-}
 
 
 @dataclass(frozen=True)
@@ -94,39 +79,17 @@ def audit_of(boot: Boot | MissingValue) -> Audit | MissingValue:
         return boot
     points = _points(kept_rows(boot, POINTS))
     rows = [row for row in kept_rows(boot, WAKES) if len(row) == _WAKE_FIELDS]
-    wakes = tuple(_wake(row) for row in rows if row[1] in ("woken", "asleep"))
+    calls = path_calls(architecture_name(boot))
+    wakes = tuple(_wake(row, calls) for row in rows if row[1] in ("woken", "asleep"))
     if not points and not wakes:
         return why_nothing(boot)
     missing = tuple(row[0] for row in rows if row[1] == "missing")
     return Audit(points, _points(kept_rows(boot, WOKEN_POINTS)), wakes, missing)
 
 
-def call_text(waiting: str) -> str:
-    """The call that `/proc/PID/syscall` names.
-
-    >>> call_text("332 0xffffff9c 0x7ffd 0x2100 0xfff 0x0 0x0 0x7ffe 0x7fff")
-    'statx (AT_SYMLINK_NOFOLLOW, AT_STATX_FORCE_SYNC)'
-    >>> call_text("257 0x4 0x5555 0xb0900 0x0 0x0 0x0 0x7ffe 0x7fff"), call_text("-")
-    ('openat (O_DIRECTORY, O_NOFOLLOW)', '')
-    """
-    words = waiting.split()
-    if len(words) < 2 or not words[0].isdecimal():
-        return "" if waiting == _UNKNOWN else waiting
-    name, place = _CALLS.get(int(words[0]), (f"system call {words[0]}", None))
-    if place is None:
-        return name
-    try:
-        value = int(words[1 + place], 16)
-    except (IndexError, ValueError):
-        return name
-    names = _OPEN_FLAGS if name.startswith("open") else _AT_FLAGS
-    flags = ", ".join(text for bit, text in names.items() if value & bit)
-    return f"{name} ({flags or 'no flags'})" if name == "statx" or flags else name
-
-
-def _wake(row: Sequence[str]) -> Wake:
+def _wake(row: Sequence[str], calls: PathCalls) -> Wake:
     status = int(row[6]) if row[6].lstrip("-").isdecimal() else -1
-    return Wake(row[0], row[1] == "woken", call_text(row[3]), row[4], row[5], status)
+    return Wake(row[0], row[1] == "woken", "" if row[3] == _UNKNOWN else calls.text(row[3]), row[4], row[5], status)
 
 
 def _points(rows: Sequence[Sequence[str]]) -> tuple[Point, ...]:

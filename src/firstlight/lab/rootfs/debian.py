@@ -45,6 +45,15 @@ _HOOKS = (
 )
 
 
+#: The packages that mmdebstrap's small installation has without being asked.
+_REQUIRED = ("?essential", "?priority(required)", "apt")
+#: dpkg does not know packages that were not installed by it: their versions are noted as it would note them.
+_NOTED = (
+    'for each in "$1"/var/cache/apt/archives/*.deb; do dpkg-deb --field "$each" Package Version && echo; done '
+    '>"$1/var/lib/dpkg/status"'
+)
+
+
 def debian_digest(more: Sequence[str] = (), architecture: Architecture = DEFAULT) -> str:
     """What identifies the recipe: its suite, packages and steps.
 
@@ -70,22 +79,54 @@ def debian_tar(more: Sequence[str] = (), architecture: Architecture = DEFAULT) -
     :raises LabError: when mmdebstrap is missing or fails, or programs of the architecture cannot be executed.
     """
     digest = debian_digest(more, architecture)
-    return entry(_KIND, digest, lambda folder: _make(folder, more, architecture)) / _NAME
+    return entry(_KIND, digest, lambda folder: _make_installed(folder, more, architecture)) / _NAME
 
 
-def _make(folder: Path, more: Sequence[str], architecture: Architecture) -> None:
+def unpacked_place(more: Sequence[str] = (), architecture: Architecture = DEFAULT) -> Path:
+    """Where the tar of the same packages is that are unpacked alone, once it was made."""
+    names = (*_REQUIRED, *_PACKAGES, *more, _NOTED, str(EPOCH), architecture.distribution_name)
+    return place(_KIND, digest_of("unpacked 1", _suite(architecture), *names)) / _NAME
+
+
+def unpacked_tar(more: Sequence[str] = (), architecture: Architecture = DEFAULT) -> Path:
+    """The packages of a userspace as a tar, from the cache: unpacked, not configured.
+
+    It has the programs of the userspace, and does not boot. No program of it is executed to make it, so the first time
+    takes less than a minute for every architecture.
+
+    :param more: packages beside those of a small installation.
+    :param architecture: of the packages.
+    :raises LabError: when mmdebstrap is missing or fails.
+    """
+    path = unpacked_place(more, architecture)
+    return entry(_KIND, path.parent.name, lambda folder: _make_unpacked(folder, more, architecture)) / _NAME
+
+
+def _make_installed(folder: Path, more: Sequence[str], architecture: Architecture) -> None:
+    options = ["--variant=minbase", f"--include={','.join([*_PACKAGES, *more])}"]
+    options += [f"--customize-hook={hook}" for hook in _HOOKS]
+    _make(folder, architecture, "a Debian root file system", options)
+
+
+def _make_unpacked(folder: Path, more: Sequence[str], architecture: Architecture) -> None:
+    options = ["--variant=extract", *(f"--include={each}" for each in (*_REQUIRED, *_PACKAGES, *more))]
+    _make(folder, architecture, "Debian's programs", [*options, f"--extract-hook={_NOTED}"], executes=False)
+
+
+def _make(
+    folder: Path, architecture: Architecture, what: str, options: Sequence[str], *, executes: bool = True
+) -> None:
     if (mmdebstrap := shutil.which("mmdebstrap")) is None:
         raise LabError("`mmdebstrap` is missing", hint=install_hint("mmdebstrap"))
-    options = ["--variant=minbase", f"--include={','.join([*_PACKAGES, *more])}", "--skip=cleanup/reproducible"]
+    options = [*options, "--skip=cleanup/reproducible"]
     kind = suite = _suite(architecture)
     if architecture is not DEFAULT:
         # Its own check knows no lists of interpreters but the machine's.
         options += [f"--architectures={architecture.distribution_name}", "--skip=check/qemu"]
         kind += f", {architecture.distribution_name}"
-    print(f"making a Debian root file system ({kind}) by mmdebstrap; this is done once", file=sys.stderr)
-    options += [f"--customize-hook={hook}" for hook in _HOOKS]
+    print(f"making {what} ({kind}) by mmdebstrap; this is done once", file=sys.stderr)
     command = [mmdebstrap, *options, suite, str(folder / _NAME), *_mirrors(suite)]
-    if architecture is not DEFAULT:
+    if executes and architecture is not DEFAULT:
         command = foreign_command(architecture, command)
     run = run_tool(command, {"SOURCE_DATE_EPOCH": str(EPOCH), "LC_ALL": "C.UTF-8"})
     if run.returncode != 0:

@@ -40,6 +40,7 @@ AARCH64 = Architecture(
     # Of QEMU's virt: memory begins at 1 GiB and has no gap below 256 GiB.
     low_memory_end=256 << 30,
     helper_asset="firstlight-guest-aarch64",
+    walk_assets=("firstlight-walk-aarch64", "firstlight-restat-aarch64.so"),
     # docs/reference/formats/guest-report.md; and the reading of the timer, because four bytes may stand in any file.
     ready_mark=bytes.fromhex("3f80e9d2 40e03bd5"),
     system_call_prefix="__arm64_",

@@ -174,6 +174,8 @@ class Architecture:
     """Bytes of memory, from its start, that kernel and initramfs have to fit in, where that is not all of it."""
     helper_asset: str
     """The bundled file that is the guest's helper."""
+    walk_assets: tuple[str, str] | None = None
+    """The bundled files that the study of tree walks runs: the program, and the library that other programs preload."""
     ready_mark: bytes
     """What the guest's helper executes when it is up: the mark's instruction, and on some the one after it."""
     several_processors: str = "with several processors is not checked for equal repeats"

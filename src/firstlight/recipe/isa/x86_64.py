@@ -49,6 +49,7 @@ X86_64 = Architecture(
     # Of QEMU's q35.
     low_memory_end=2048 << 20,
     helper_asset="firstlight-guest",
+    walk_assets=("firstlight-walk", "firstlight-restat.so"),
     # docs/reference/formats/guest-report.md.
     ready_mark=bytes.fromhex("0f1f84000100464c"),
     # `delay_loop` of arch/x86/lib/delay.c.

@@ -17,7 +17,7 @@ def images_table(images: Sequence[Image]) -> Table:
             Column("Image", value="name", style="cyan"),
             Column("For", value="architecture", wide=50),
             Column("Made", value=lambda image: "no" if image.built() is None else "yes"),
-            Column("Boot it with", value=lambda image: f"record {image.option}", wide=60),
+            Column("Boot it with", value=lambda image: f"record {image.option}" if image.option else None, wide=60),
             Column("What it is", value="what", wide=80),
         ],
         images,
