@@ -223,7 +223,12 @@ ARM = architecture_of("aarch64")
 
 def test_where_the_lab_has_no_kernel_drivers_are_loaded_only_where_they_are_needed(tmp_path: Path) -> None:
     ground = Ground(
-        None, tmp_path, NOTHING, architecture=ARM, loads=True, lacking={"xfs": MissingValue("no module `xfs`")}
+        None,
+        tmp_path,
+        NOTHING,
+        architecture=ARM,
+        loads=frozenset({"brd", "autofs4"}),
+        lacking={"xfs": MissingValue("no module `xfs`")},
     )
     work = Workload(Shape.parse("7x7"), counts_on=("tmpfs",))
     arms = {arm.name: arm.options for arm in plan_of(work, ground).arms}
@@ -236,6 +241,10 @@ def test_where_the_lab_has_no_kernel_drivers_are_loaded_only_where_they_are_need
     # A disk is a module there, and no word of its command line is of another processor.
     assert {options.append for options in booted.values()} == {""}
     assert not any("stock" in name for name in arms)
+    given = plan_of(work, replace(ground, kernel=tmp_path / "Image")).arms
+    assert {arm.options.append for arm in given if isinstance(arm.options, RecordOptions)} == {""}
+    built_in = plan_of(work, replace(ground, kernel=tmp_path / "Image", loads=frozenset({"autofs4"}))).arms
+    assert all("ramdisk_size=" in arm.options.append for arm in built_in if isinstance(arm.options, RecordOptions))
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,8 @@ class Ground:
     """The distribution's own kernel is booted beside it."""
     architecture: Architecture = DEFAULT
     """Of the guests."""
-    loads: bool = False
-    """Drivers are modules in the overlay."""
+    loads: frozenset[str] = frozenset()
+    """Drivers that are modules in the overlay."""
     lacking: dict[str, MissingValue] = field(default_factory=dict)
     """Drivers that the kernel has not."""
 
@@ -102,7 +102,7 @@ def plan_of(work: Workload, ground: Ground) -> WalkPlan:
     order = _alternation(work)
     if ground.stock and "tmpfs" in work.file_systems:
         plan.alternations[STOCK] = order
-        stock = replace(ground, kernel=None, loads=False)
+        stock = replace(ground, kernel=None, loads=frozenset())
         _add(plan, stock, work.shape, arm_of(STOCK), "tmpfs", _runs(order, ground))
     for kind in work.file_systems:
         plan.alternations[kind] = order
@@ -228,6 +228,9 @@ def _arm(
         plan.arms.append(StudyArm(name, ground.overlay))
     else:
         before = guest.drivers(_disk_kib(shape)) if ground.loads and (on_disk or loads) else []
+        # A disk that is a module does not read its size there, and the distribution's kernel has none built in.
+        disk = "" if ground.kernel is None or DISK_DRIVER in ground.loads else f"ramdisk_size={_disk_kib(shape)}"
+        words = " ".join(filter(None, (disk, words)))
         plan.arms.append(StudyArm(name, _options(name, ground.kernel, ground.overlay, shape, [*before, *steps], words)))
 
 
@@ -239,14 +242,12 @@ def _options(
     name: str, kernel: Path | None, overlay: Path, shape: Shape, steps: list[str], words: str
 ) -> RecordOptions:
     more = shape.directories * _KIB_BY_DIRECTORY
-    # The distribution's kernel has no disk in memory built in, and would not read its size.
-    disk = "" if kernel is None else f"ramdisk_size={_disk_kib(shape)}"
     return RecordOptions(
         output=Path(f"{name}.boot"),
         kernel=kernel,
         overlay=overlay,
         guest_commands=(guest.script(steps),),
-        append=" ".join(filter(None, (disk, words))),
+        append=words,
         memory=f"{_MEMORY_MIB + 2 * more // 1024}M",
         timeout_wall_s=3600.0,
         timeout_virtual_s=3600.0,

@@ -49,7 +49,7 @@ def prepare(work: Workload, lab: Lab) -> tuple[Ground, tuple[str, ...]]:
         lay_out(folder, program, library, programs)
     except (FirstlightError, OSError) as error:
         overlay = MissingValue(error.message if isinstance(error, FirstlightError) else str(error.strerror))
-    loads = overlay is folder and _add_modules(folder, kernel, drivers, architecture)
+    loads = _add_modules(folder, kernel, drivers, architecture) if overlay is folder else frozenset[str]()
     debian = lab.image("debian") if work.automount_unit else MissingValue("not asked for")
     ground = Ground(
         kernel, overlay, debian, missing, lab.stock and lab.has_own_kernel, architecture, loads,
@@ -82,10 +82,13 @@ def _drivers(
 def _add_modules(
     overlay: Path, kernel: Path | MissingValue | None, drivers: dict[str, MissingValue | None],
     architecture: Architecture,
-) -> bool:  # fmt: skip
-    """Add the drivers that are modules; false where all that there are is built in."""
+) -> frozenset[str]:  # fmt: skip
+    """Add the drivers that are modules, with what they need.
+
+    :returns: their names; none where all that there are is built in.
+    """
     there = [name for name, gap in drivers.items() if gap is None]
     if not there or isinstance(write_modules(kernel, there, overlay, architecture=architecture), MissingValue):
-        return False
+        return frozenset()
     settle(overlay)
-    return True
+    return frozenset(path.stem.partition("-")[2] for path in (overlay / "modules").glob("*.ko"))
