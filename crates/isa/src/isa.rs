@@ -48,6 +48,8 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     const MARK_BYTES: usize = 4;
     /// Bytes of the landing pad at the start of a function: `endbr64`, `bti c`, `lpad`. A direct call may skip it.
     const LANDING_PAD_BYTES: u64 = 4;
+    /// Bytes of the instruction behind a jump, branch or call that is executed before control moves; zero where there is none.
+    const DELAY_SLOT_BYTES: u64 = 0;
     /// Bytes in front of a function's local entry, which calls within one module go to; zero where functions have one entry.
     const LOCAL_ENTRY_BYTES: u64 = 0;
 
@@ -66,6 +68,9 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     const WAYS_OUT: &'static [&'static str];
     /// Names of the per-CPU variable that holds the running task; the first that exists counts. None where a register holds it.
     const CURRENT_TASK: &'static [&'static str] = &[];
+
+    /// Entries of exceptions that jump to another entry where they do not serve the exception: both belong to the first.
+    const GOES_ON: &'static [(&'static str, &'static str)] = &[];
 
     /// Bytes of a kernel stack: a power of two, to which the stack is aligned.
     const STACK_BYTES: u64;
@@ -87,6 +92,9 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
     const COPIED_TO: Option<u64> = None;
     /// Physical address of the decompressor's first instruction, where the kernel's file has one.
     const DECOMPRESSOR: Option<u64> = None;
+
+    /// Whether the kernel's image is entered at the addresses at which it is mapped. What runs before it has such addresses, too.
+    const ENTERED_MAPPED: bool = false;
 
     /// Where the area of modules begins, where nothing of the image can lie from there on; nothing where only the image's size says that.
     const MODULES_FROM: Option<u64> = None;
@@ -139,6 +147,18 @@ pub trait Isa: Debug + Clone + Copy + Default + Send + Sync + 'static {
 
     /// The physical address of [`Self::IMAGE_ENTRY`], if these bytes at this address are the head of a kernel's image.
     fn image_entry(_head: &[u8], _address: u64) -> Option<u64> {
+        None
+    }
+
+    /// Whether these bytes begin the decompressor, where the kernel's file may have one anywhere. There are as many of them as for
+    /// [`Self::image_entry`].
+    fn begins_decompressor(_head: &[u8]) -> bool {
+        false
+    }
+
+    /// Where the code at this address of the kernel's, outside its image, is among [`Self::FIXED`]: code that the kernel puts where it
+    /// likes.
+    fn fixed_at(_address: u64) -> Option<u64> {
         None
     }
 

@@ -42,6 +42,7 @@ pub use self::{
     isa::Isa,
     isa::ThunkSection,
     linked::Linked,
+    mips64el::Mips64el,
     ppc64le::Ppc64le,
     riscv64::Riscv64,
     userspace::{

@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::shared::{keep, recording};
 use crate::status::{Status, StatusFile};
 use crate::translate;
-use firstlight_isa::{Aarch64, Arm, Isa, Ppc64le, Riscv64, X86_64};
+use firstlight_isa::{Aarch64, Arm, Isa, Mips64el, Ppc64le, Riscv64, X86_64};
 use firstlight_qemu::config;
 use std::ffi::c_void;
 
@@ -18,6 +18,7 @@ fn begin(id: u64, target: String, arguments: &[String]) -> Result<(), ConfigErro
     let installed = match target.as_str() {
         Aarch64::NAME => install::<Aarch64>(id, config),
         Arm::NAME => install::<Arm>(id, config),
+        Mips64el::NAME => install::<Mips64el>(id, config),
         Ppc64le::NAME => install::<Ppc64le>(id, config),
         Riscv64::NAME => install::<Riscv64>(id, config),
         X86_64::NAME => install::<X86_64>(id, config),

@@ -9,8 +9,9 @@ use firstlight_profile::code::Memory as _;
 use firstlight_profile::tracker::{Link, UNKNOWN};
 use std::ffi::c_void;
 
-/// The longest call of any architecture.
-const MOST_CALL_BYTES: usize = 4;
+/// The longest call of any architecture, without its delay slot and with it.
+const CALL_BYTES: usize = 4;
+const SLOTTED_CALL_BYTES: usize = 8;
 /// The function of a site that lies in none. There are fewer functions, and no block has a thousand instructions.
 const NO_SITE: u32 = (1 << 22) - 1;
 /// What an address is packed without.
@@ -26,14 +27,24 @@ pub fn is_behind_call<I: Isa>(
     first: *mut Instruction,
     address: u64,
 ) -> bool {
-    let near = session.api.bytes_before::<MOST_CALL_BYTES>(first);
-    let bytes = near.or_else(|| {
-        let start = address.wrapping_sub(MOST_CALL_BYTES as u64);
-        session.mapped()?.bytes(start, MOST_CALL_BYTES)?.try_into().ok()
-    });
+    match I::DELAY_SLOT_BYTES {
+        0 => ends_with_call::<I, CALL_BYTES>(session, linked, first, address),
+        _ => ends_with_call::<I, SLOTTED_CALL_BYTES>(session, linked, first, address),
+    }
+}
+
+// Whether the last of the `N` bytes in front of this instruction are a call, with its delay slot.
+fn ends_with_call<I: Isa, const N: usize>(
+    session: &mut Session<I>,
+    linked: &Linked,
+    first: *mut Instruction,
+    address: u64,
+) -> bool {
+    let near = session.api.bytes_before::<N>(first);
+    let bytes = near.or_else(|| session.mapped()?.bytes(address.wrapping_sub(N as u64), N)?.try_into().ok());
     let Some(bytes) = bytes else { return false };
     linked.call_bytes.iter().any(|length| {
-        let call = bytes.get(MOST_CALL_BYTES - length..).unwrap_or_default();
+        let call = bytes.get(N - length..).unwrap_or_default();
         matches!(I::flow(call, address.wrapping_sub(*length as u64)), Flow::Call(_) | Flow::CallIndirect)
     })
 }

@@ -46,7 +46,9 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
             session.api.count(session.api.instruction(block, index));
         }
     }
-    if I::is_kernel_code(address) {
+    // Where the image is entered at the addresses at which it is mapped, it runs as before until QEMU's counter is found.
+    let is_early = I::ENTERED_MAPPED && (session.progress < Progress::KernelLow || !session.clock.is_ready());
+    if I::is_kernel_code(address) && !is_early {
         if session.progress < Progress::KernelHigh {
             session.progress = Progress::KernelHigh;
             if let Some(linked) = I::LINKED {
@@ -58,7 +60,8 @@ pub fn block<I: Isa>(session: &mut Session<I>, block: *mut Block) {
                 }
             }
         }
-        return kernel(session, &Code { block, address, mapped: address, length });
+        let fixed = I::fixed_at(address).filter(|_| !session.symbols.in_image(address));
+        return kernel(session, &Code { block, address, mapped: fixed.unwrap_or(address), length });
     }
     if session.progress == Progress::KernelHigh {
         return match own_code_below(session, address) {
@@ -98,22 +101,26 @@ fn own_code_below<I: Isa>(session: &Session<I>, address: u64) -> Option<u64> {
 
 // Before the kernel has mapped itself. While a block is translated, QEMU says how many instructions were executed.
 fn low<I: Isa>(session: &mut Session<I>, linked: &Linked, block: *mut Block, address: u64, length: usize) {
-    if Some(address) == I::DECOMPRESSOR && session.progress == Progress::Firmware && session.parts.is_empty() {
-        session.progress = Progress::Decompressor;
-        if let Some(now) = session.clock.between_blocks() {
-            session.tracker.decompressor(now);
-        }
-    }
     if session.progress < Progress::KernelLow {
         let head = session.mapped().and_then(|memory| memory.bytes(address, linked.head_bytes));
+        let decompresses =
+            Some(address) == I::DECOMPRESSOR || head.as_deref().is_some_and(|head| I::begins_decompressor(head));
+        if decompresses && session.progress == Progress::Firmware && session.parts.is_empty() {
+            session.progress = Progress::Decompressor;
+            if let Some(now) = session.clock.between_blocks() {
+                session.tracker.decompressor(now);
+            }
+        }
         let entry = head.as_ref().and_then(|head| I::image_entry(head, address));
         let named = I::IMAGE_ENTRY.iter().find_map(|name| session.symbols.address(name));
         if let Some((entry, named)) = entry.zip(named) {
             session.image_offset = Some(named.wrapping_sub(entry));
             let ends = session.symbols.ends().map(|end| end.wrapping_sub(named).wrapping_add(entry));
             let stated = head.as_deref().and_then(I::image_bytes).map(|bytes| address.saturating_add(bytes));
+            // The entry may lie in the middle.
+            let start = session.symbols.begins().map(|start| start.wrapping_sub(named).wrapping_add(entry));
             if let Some(end) = stated.or(ends) {
-                session.found_image(address..end);
+                session.found_image(start.map_or(address, |start| start.min(address))..end);
             }
             session.progress = Progress::KernelLow;
             if let Some(now) = session.clock.between_blocks() {
@@ -397,14 +404,27 @@ fn is_detour<I: Isa>(session: &Session<I>, code: &Code) -> bool {
     code.length == 1 && I::flow(session.api.bytes(only, &mut buffer), 0) == Flow::JumpIndirect
 }
 
-// Only a block's last instruction moves control.
+// The instruction that moves control is a block's last one, or the one in front of its delay slot.
+fn moving<I: Isa>(session: &Session<I>, code: &Code) -> Option<usize> {
+    let last = code.length.checked_sub(1)?;
+    let front = last.checked_sub(1).filter(|_| I::DELAY_SLOT_BYTES > 0);
+    let has_slot = |index: usize| {
+        let instruction = session.api.instruction(code.block, index);
+        let mut buffer = [0; 16];
+        let flow = I::flow(session.api.bytes(instruction, &mut buffer), session.api.instruction_address(instruction));
+        matches!(flow, Flow::Call(_) | Flow::CallIndirect | Flow::Return | Flow::Jump(_) | Flow::JumpIndirect)
+    };
+    Some(front.filter(|front| has_slot(*front)).unwrap_or(last))
+}
+
+// Only a block's end moves control.
 fn end<I: Isa>(session: &mut Session<I>, code: &Code, own: Option<(u32, Extent)>, loaded: Option<&Loaded>) {
-    let Some(last) = code.length.checked_sub(1) else { return };
+    let Some(last) = moving(session, code) else { return };
     let instruction = session.api.instruction(code.block, last);
     let mut buffer = [0; 16];
     let at = session.api.instruction_address(instruction).wrapping_sub(code.address).wrapping_add(code.mapped);
     let bytes = session.api.bytes(instruction, &mut buffer);
-    let next = at.wrapping_add(bytes.len() as u64);
+    let next = at.wrapping_add(bytes.len() as u64 + I::DELAY_SLOT_BYTES);
     // Mostly a block ends in the function that it begins in.
     let own = own.filter(|(_, extent)| at < extent.end).or_else(|| session.symbols.extent(at));
     let site = own.or(loaded.map(|loaded| (loaded.function, loaded.extent)));

@@ -17,6 +17,7 @@ impl<I: Isa> Tracker<I> {
                     self.settle_mode(now);
                 }
             }
+            Class::Exception if self.goes_on_in(function) => self.follow(function).again += 1,
             Class::Interrupt => self.enter_kernel(function, Kind::Interrupt, now),
             Class::Exception => self.enter_kernel(function, Kind::Exception, now),
             Class::Syscall => {
@@ -44,6 +45,14 @@ impl<I: Isa> Tracker<I> {
             Class::Cold => self.cold(function, now),
         }
         Request::None
+    }
+
+    // Whether an entry on top has jumped to this one, which goes on with the same exception: no stub leads to it.
+    fn goes_on_in(&self, function: FunctionId) -> bool {
+        let Some(top) = self.current.stack.frames.last().filter(|top| top.role == Role::Entry) else { return false };
+        let name = |function: FunctionId| self.functions.get(function as usize).map(|function| function.name.as_str());
+        !self.current.in_stub
+            && I::GOES_ON.iter().any(|(from, to)| name(top.function) == Some(*from) && name(function) == Some(*to))
     }
 
     pub(super) fn enter_kernel(&mut self, function: FunctionId, kind: Kind, now: u64) {

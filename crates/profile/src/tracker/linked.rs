@@ -240,7 +240,11 @@ impl<I: Isa> Tracker<I> {
     }
 
     fn is_entry_code(&self, function: FunctionId) -> bool {
-        matches!(self.classes.get(function as usize), Some(Class::Syscall))
+        match self.classes.get(function as usize) {
+            Some(Class::Syscall) => true,
+            Some(Class::Label) => I::LINKED.is_some_and(|linked| linked.entry_calls_by_jumps),
+            _ => false,
+        }
     }
 
     // Code without functions has one row, and the entry code its labels.

@@ -3,7 +3,7 @@
 use crate::recording::{Recording, State};
 use crate::tracker::{Link, Watch, UNKNOWN};
 use crate::{SymbolTable, Tracker};
-use firstlight_isa::{Aarch64, Class};
+use firstlight_isa::{Aarch64, Class, Isa, Mips64el};
 
 const KERNEL: &str = "\
 1000 T _stext
@@ -24,16 +24,23 @@ const KERNEL: &str = "\
 ";
 const STACK: u64 = 0x8_0000;
 
-struct Boot {
-    tracker: Tracker<Aarch64>,
-    symbols: SymbolTable<Aarch64>,
+struct Boot<I: Isa = Aarch64> {
+    tracker: Tracker<I>,
+    symbols: SymbolTable<I>,
     now: u64,
 }
 
 impl Boot {
     /// A boot in which `start_kernel` runs, which was jumped to.
     fn started() -> Self {
-        let symbols = SymbolTable::parse(KERNEL);
+        Self::of(KERNEL)
+    }
+}
+
+impl<I: Isa> Boot<I> {
+    /// The same of another kernel.
+    fn of(kernel: &str) -> Self {
+        let symbols = SymbolTable::parse(kernel);
         let mut boot = Self { tracker: Tracker::new(&symbols, Watch::default()), symbols, now: 0 };
         boot.tracker.kernel(0);
         boot.enter("start_kernel", STACK + 0x100, 0x40, 0);
@@ -397,5 +404,58 @@ fn a_new_task_goes_on_behind_the_call_of_what_serves_a_system_call() {
     let (tree, recording) = boot.outcome();
     assert!(tree.contains(&"ret_from_fork 1 7".to_owned()), "{tree:?}");
     assert!(tree.contains(&"ret_from_fork > helper 1 4".to_owned()), "{tree:?}");
+    assert_eq!((recording.counts.unmatched_returns, recording.counts.lost_returns), (0, 0));
+}
+
+const MIPS_KERNEL: &str = "\
+1000 T _stext
+1000 T start_kernel
+1100 T sys_rt_sigreturn
+1200 T schedule_tail
+1300 T handle_sys
+1400 T handle_ri_rdhwr
+1500 T handle_ri
+1600 T do_ri
+1700 T ret_from_fork
+1708 T syscall_exit
+1800 t restore_all
+1900 D _etext
+";
+
+#[test]
+fn an_entry_that_does_not_serve_an_exception_goes_on_in_another() {
+    let mut boot: Boot<Mips64el> = Boot::of(MIPS_KERNEL);
+    assert!(boot.tracker.leave_kernel(2));
+    boot.enter("exception_vectors", 0, 0, 4);
+    boot.enter("handle_ri_rdhwr", 0, 0, 2);
+    boot.enter("handle_ri", 0, 0, 3);
+    boot.enter("do_ri", TOP, 0x1508, 5);
+    boot.behind("handle_ri", TOP, 0x1508, 2);
+    boot.enter("restore_all", 0, 0, 1);
+    assert!(boot.tracker.leave_kernel(boot.now + 1));
+    boot.now += 2;
+    let (tree, recording) = boot.outcome();
+    // The vector's instructions are the entry's.
+    assert!(tree.contains(&"handle_ri_rdhwr 1 12".to_owned()), "{tree:?}");
+    assert!(tree.contains(&"handle_ri_rdhwr > do_ri 1 2".to_owned()), "{tree:?}");
+    assert!(!tree.iter().any(|row| row.starts_with("handle_ri ")), "{tree:?}");
+    assert_eq!((recording.counts.interrupts, recording.counts.unmatched_returns), (1, 0));
+}
+
+#[test]
+fn a_system_call_that_jumps_to_the_way_out_has_ended() {
+    let mut boot: Boot<Mips64el> = Boot::of(MIPS_KERNEL);
+    assert!(boot.tracker.leave_kernel(2));
+    boot.enter("handle_sys", 0, 0, 4);
+    boot.enter("sys_rt_sigreturn", TOP, 0x1308, 5);
+    boot.now += 3;
+    let now = boot.now;
+    boot.tracker.returned_to_entry(Link { sp: TOP, address: 0x1708 }, now);
+    boot.enter("syscall_exit", 0, 0, 0);
+    assert!(boot.tracker.leave_kernel(boot.now + 4));
+    boot.now += 4;
+    let (tree, recording) = boot.outcome();
+    assert!(tree.contains(&"handle_sys 1 9".to_owned()), "{tree:?}");
+    assert!(tree.contains(&"handle_sys > sys_rt_sigreturn 1 3".to_owned()), "{tree:?}");
     assert_eq!((recording.counts.unmatched_returns, recording.counts.lost_returns), (0, 0));
 }
