@@ -1,6 +1,6 @@
 """CPU time of QEMU with the plugin over the same boot without it, and what processes and user functions add to it.
 
-    python benches/overhead.py [--quick] [--arch NAME ...] [--qemu PROGRAM] [--rounds N]
+    python benches/overhead.py [--quick] [--arch NAME ...] [--qemu PROGRAM] [--rounds N] [--shift N]
 
 With `--arch` each architecture named is measured with its default recipe alone.
 """
@@ -62,9 +62,11 @@ def compare(rootfs: str | None, rounds: int, wanted: str, folder: Path) -> None:
     line("consoles of all", "identical bytes" if same else "DIFFER", "identical bytes")
 
 
-def compare_profile(arch: str, rounds: int, wanted: str, qemu: Path | None) -> None:
+def compare_profile(arch: str, rounds: int, wanted: str, qemu: Path | None, shift: int) -> None:
     """Boot with and without the profile in turn, the one first in every other round."""
-    arms = {name: inputs(profile=name == "profile", arch=arch, qemu=qemu) for name in ("plain boot", "profile")}
+    arms = {
+        name: inputs(profile=name == "profile", arch=arch, qemu=qemu, shift=shift) for name in ("plain boot", "profile")
+    }
     costs: dict[str, list[Cost]] = {name: [] for name in arms}
     for number in range(rounds):
         for name in list(arms)[:: -1 if number % 2 else 1]:
@@ -84,12 +86,13 @@ def main() -> None:
     choices = parser(__doc__ or "")
     choices.add_argument("--arch", nargs="+", default=[], metavar="NAME", help="architectures, instead of x86_64")
     choices.add_argument("--qemu", type=Path, help="the emulator, for one architecture")
+    choices.add_argument("--shift", type=int, default=0, help="an instruction takes 2^N ns (default: 0)")
     choices.add_argument("--rounds", type=int, default=9, help="pairs of boots of each architecture (default: 9)")
     given = choices.parse_args()
     quick = given.quick
     for arch in given.arch:
         title(f"What the profile costs: default recipe, {arch}")
-        compare_profile(arch, 2 if quick else given.rounds, "at most 1.15", given.qemu)
+        compare_profile(arch, 2 if quick else given.rounds, "at most 1.15", given.qemu, given.shift)
     if given.arch:
         return
     with tempfile.TemporaryDirectory(prefix="firstlight-bench-") as folder:

@@ -38,6 +38,7 @@ def inputs(
     user_functions: bool = False,
     arch: str | None = None,
     qemu: Path | None = None,
+    shift: int = 0,
 ) -> Inputs:
     """The recipe of a boot, with everything that it needs made beforehand."""
     return resolve(
@@ -49,6 +50,7 @@ def inputs(
             user_functions=user_functions,
             arch=arch,
             qemu=qemu,
+            shift=shift,
         )
     )
 

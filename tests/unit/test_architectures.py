@@ -276,7 +276,7 @@ def test_an_architecture_without_plugin_and_root_images_says_what_it_cannot_do(
     assert caught.value.hint is not None
 
 
-@pytest.mark.parametrize("name", ["arm", "ppc64le"])
+@pytest.mark.parametrize("name", ["arm", "mips64el", "ppc64le"])
 @pytest.mark.parametrize("chosen", ["devices", "user_functions"])
 def test_an_architecture_whose_processes_are_not_followed_says_so_before_the_boot(name: str, chosen: str) -> None:
     options = RecordOptions(output=Path("a.boot"), **{chosen: True})  # type: ignore[arg-type]

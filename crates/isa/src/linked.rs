@@ -18,7 +18,8 @@ pub struct Linked {
     pub given_tasks: Option<&'static str>,
     /// Bytes of the call in front of an address, in the order in which they are to be tried.
     pub call_bytes: &'static [usize],
-    /// Whether entry code, and the head of the image, call functions by jumps with a return address that they compute.
+    /// Whether entry code, and the head of the image, call functions by jumps with a return address that they compute, or functions jump
+    /// back to entry code.
     pub entry_calls_by_jumps: bool,
     /// How the names of the functions begin that write to the console's registers in memory.
     pub console: &'static [&'static str],
