@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from firstlight.errors import LabError
 from firstlight.lab.kernel.kernel import Kernel
-from firstlight.lab.kernel.system_map import has_addresses, system_map
+from firstlight.lab.kernel.system_map import chosen_symbols, has_addresses, system_map
 from invented_image import elf
 
 BANNER = 0xFFFFFFFF81000100
@@ -51,3 +52,25 @@ def test_a_map_of_another_release_is_not_taken(tmp_path: Path) -> None:
 def test_symbols_without_addresses_are_none() -> None:
     assert has_addresses(OWN)
     assert not has_addresses(b"".join(b"0" * 16 + line[16:] for line in OWN.splitlines(keepends=True)))
+
+
+BOUNDS = b"ffffffff81000000 T _stext\nffffffff82000000 D _etext\n"
+
+
+def test_symbols_that_do_not_say_where_the_code_begins_are_replaced_by_the_map_beside_the_kernel(
+    tmp_path: Path,
+) -> None:
+    assert chosen_symbols(kernel(tmp_path), MAP.encode() + BOUNDS) == MAP.encode() + BOUNDS
+    (tmp_path / "System.map").write_bytes(OWN + BOUNDS)
+    for printed in (b"", MAP.encode()):
+        assert chosen_symbols(kernel(tmp_path), printed) == OWN + BOUNDS
+
+
+def test_symbols_without_bounds_of_the_code_are_an_error_with_the_remedy(tmp_path: Path) -> None:
+    assert chosen_symbols(kernel(tmp_path), b"") is None
+    with pytest.raises(LabError, match="do not say where its code begins and ends: they lack `_stext`") as caught:
+        chosen_symbols(kernel(tmp_path), MAP.encode())
+    assert caught.value.hint == "put the kernel's own complete `System.map` next to it, or record with `--no-profile`"
+    (tmp_path / "System.map").write_bytes(OWN + BOUNDS.splitlines(keepends=True)[0])
+    with pytest.raises(LabError, match="do not say where its code begins and ends"):
+        chosen_symbols(kernel(tmp_path), b"")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from firstlight.errors import LabError
 from firstlight.lab.kernel.command_line.image import open_image
 from firstlight.lab.kernel.kernel import Kernel
 
@@ -20,6 +21,39 @@ def has_addresses(symbols: bytes) -> bool:
     False
     """
     return len({line.partition(b" ")[0] for line in symbols.splitlines()} - {b"0" * 16}) >= _LEAST
+
+
+def has_bounds(symbols: bytes) -> bool:
+    """Whether a text in the form of `/proc/kallsyms` says where the kernel's code begins and ends.
+
+    >>> has_bounds(b"1000 T _stext\\n1000 T vfs_read\\n2000 D _etext\\n"), has_bounds(b"1000 T vfs_read\\n")
+    (True, False)
+    """
+    names = {fields[2] for line in symbols.splitlines() if len(fields := line.split(b" ")) == 3}
+    return b"_etext" in names and bool(names & {b"_stext", b"_text"})
+
+
+def chosen_symbols(kernel: Kernel, printed: bytes) -> bytes | None:
+    """The symbols that the kernel printed, or those of its `System.map` where these do not serve.
+
+    :param printed: in the form of `/proc/kallsyms`; empty where it printed none.
+    :returns: none where there are no symbols with addresses.
+    :raises LabError: when all that there are do not say where the kernel's code begins and ends, so that no function is
+        known to be the kernel's.
+    """
+    candidates = (text for text in (printed, system_map(kernel)) if text is not None and has_addresses(text))
+    without = 0
+    for text in candidates:
+        if has_bounds(text):
+            return text
+        without += 1
+    if without:
+        raise LabError(
+            "the kernel's symbols do not say where its code begins and ends: they lack `_stext` or `_etext`",
+            where=str(kernel.path),
+            hint="put the kernel's own complete `System.map` next to it, or record with `--no-profile`",
+        )
+    return None
 
 
 def system_map(kernel: Kernel) -> bytes | None:

@@ -10,7 +10,7 @@ from firstlight.errors import LabError
 from firstlight.lab.guest.report import read_report
 from firstlight.lab.host.progress import Progress, SilentProgress
 from firstlight.lab.kernel.kernel import Kernel
-from firstlight.lab.kernel.system_map import has_addresses, system_map
+from firstlight.lab.kernel.system_map import chosen_symbols
 from firstlight.lab.qemu.command_line import RunFiles, check_memory, kernel_command_line
 from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.qemu.console import last_lines
@@ -40,7 +40,8 @@ def kernel_symbols(kernel: Kernel, qemu: Qemu, progress: Progress | None = None,
     by the kernel's digest.
 
     :param timeout_s: how long the probe may take on the host, five minutes at most.
-    :raises LabError: when the probe does not boot, or the kernel has no `/proc/kallsyms`.
+    :raises LabError: when the probe does not boot, the kernel has no `/proc/kallsyms`, or its symbols do not say where
+        its code begins and ends.
     """
 
     def probe(directory: Path) -> None:
@@ -69,9 +70,8 @@ def _probe(kernel: Kernel, qemu: Qemu, timeout_s: float) -> bytes:
         outcome = run(launch(qemu, recipe, files), files, Watch(timeout_s, profile=False, report=True))
     report = read_report(outcome.report)
     symbols = report.records.get("kallsyms", b"")
-    if not report.complete or not has_addresses(symbols):
-        if (beside := system_map(kernel)) is not None:
-            return beside
+    chosen = chosen_symbols(kernel, symbols if report.complete else b"")
+    if chosen is None:
         said = report.records.get("error", b"").decode(errors="replace").strip()
         detail = said or outcome.detail or "the guest said nothing"
         if symbols:
@@ -85,4 +85,4 @@ def _probe(kernel: Kernel, qemu: Qemu, timeout_s: float) -> bytes:
             else "record with `--no-profile`, put the kernel's own `System.map` next to it, or use a kernel with "
             "CONFIG_KALLSYMS",
         )
-    return symbols
+    return chosen
