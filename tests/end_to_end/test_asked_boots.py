@@ -13,11 +13,11 @@ from firstlight.errors import FirstlightError
 pytestmark = pytest.mark.boot
 
 
-def test_the_files_that_a_function_opens_are_those_of_the_system_calls(default_boot: Path) -> None:
-    answers = firstlight.ask(default_boot, "do_sys_openat2(dfd, filename, how->flags:u64)", results=True)
+def test_the_files_that_a_function_opens_are_those_of_the_system_calls(short_boot: Path) -> None:
+    answers = firstlight.ask(short_boot, "do_sys_openat2(dfd, filename, how->flags:u64)", results=True)
     assert answers.unaffected, answers.differences
     assert answers.calls == answers.recorded == answers.profile_calls == answers.rows.height
-    opened = firstlight.open(default_boot).system_calls().filter(pl.col("name").is_in(["open", "openat", "openat2"]))
+    opened = firstlight.open(short_boot).system_calls().filter(pl.col("name").is_in(["open", "openat", "openat2"]))
     columns = ["path", "result", "pid"]
     asked = answers.rows.select(pl.col("filename").alias("path"), "result", pl.col("tgid").alias("pid"))
     # The kernel itself opens nothing by this function, and every call returned.
@@ -27,9 +27,9 @@ def test_the_files_that_a_function_opens_are_those_of_the_system_calls(default_b
     assert all(begin <= entered <= end for entered, begin, end in times)
 
 
-def test_a_condition_keeps_the_calls_that_fit(default_boot: Path) -> None:
+def test_a_condition_keeps_the_calls_that_fit(short_boot: Path) -> None:
     asked = "vfs_read(file->f_path.dentry->d_name.name:string, count)"
-    answers = firstlight.ask(default_boot, asked, when='comm == "sh" and count > 1')
+    answers = firstlight.ask(short_boot, asked, when='comm == "sh" and count > 1')
     assert answers.unaffected
     assert 0 < answers.rows.height < answers.calls
     assert set(answers.rows["comm"]) == {"sh"}
@@ -46,10 +46,10 @@ def test_a_condition_keeps_the_calls_that_fit(default_boot: Path) -> None:
     ],
 )
 def test_what_the_kernel_does_not_have_is_named_with_what_there_is(
-    default_boot: Path, question: str, message: str, hint: str
+    short_boot: Path, question: str, message: str, hint: str
 ) -> None:
     with pytest.raises(FirstlightError) as caught:
-        firstlight.ask(default_boot, question)
+        firstlight.ask(short_boot, question)
     assert message in str(caught.value)
     assert hint in caught.value.report()
 

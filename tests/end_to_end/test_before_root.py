@@ -10,7 +10,7 @@ import pytest
 import firstlight
 from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.run.record import record
-from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -37,9 +37,7 @@ def test_a_stage_runs_before_the_root_is_mounted(boots: Path, tmp_path: Path) ->
     (root / "sbin/init").chmod(0o755)
     (files / "before-root").write_text(_STAGE)
     made = record(
-        RecordOptions(
-            output=boots / "staged.boot", rootfs=str(root), initramfs_files=files, append="quiet", ready="^up"
-        )
+        short(output=boots / "staged.boot", rootfs=str(root), initramfs_files=files, append="quiet", ready="^up")
     )
     boot = firstlight.open(made)
     lines = boot.log()["text"].to_list()

@@ -13,7 +13,7 @@ from firstlight.cli.main import run
 from firstlight.lab.qemu.emulator import find_qemu
 from firstlight.lab.run.record import record
 from firstlight.recipe.isa import DEFAULT
-from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -42,9 +42,9 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_bisection_finds_the_commit_and_goes_around_one_that_cannot_be_built(
-    repository: Path, default_boot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    repository: Path, short_boot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["history", "bisect", "--against", str(default_boot), "--repository", str(repository), "--git", "v0..v8",
+    command = ["history", "bisect", "--against", str(short_boot), "--repository", str(repository), "--git", "v0..v8",
                "--build", "rm -f built && make", "--append-file", "built", "-o", str(tmp_path / "b")]  # fmt: skip
     assert run([*command, "--json"]) == 0
     printed = capsys.readouterr()
@@ -64,17 +64,17 @@ def test_a_bisection_finds_the_commit_and_goes_around_one_that_cannot_be_built(
 
 
 def test_versions_of_a_list_are_built_by_a_command(
-    default_boot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    short_boot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make = 'echo quiet $(test "$VERSION" != 1.0 && echo 8250.nr_uarts=64) > words'
-    command = ["history", "bisect", "--against", str(default_boot), "--build", make, "--append-file", "words"]
+    command = ["history", "bisect", "--against", str(short_boot), "--build", make, "--append-file", "words"]
     versions = [word for version in ("1.0", "1.1", "1.2") for word in ("--version", version)]
     assert run([*command, *versions, "-o", str(tmp_path / "b")]) == 0
     assert "1.1 changed the boot by +" in capsys.readouterr().out
 
 
 def test_an_anchor_is_the_same_recipe_under_another_qemu(
-    default_boot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    short_boot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = find_qemu(DEFAULT).path.resolve()
     other = tmp_path / "bin" / program.name
@@ -85,11 +85,11 @@ def test_an_anchor_is_the_same_recipe_under_another_qemu(
     with other.open("ab") as file:
         file.write(b"another build")
     history = str(tmp_path / "h.duckdb")
-    assert run(["history", "add", history, str(default_boot), "--at", "v1"]) == 0
-    assert run(["history", "anchor", history, str(default_boot), "--at", "v1"]) == 1
+    assert run(["history", "add", history, str(short_boot), "--at", "v1"]) == 0
+    assert run(["history", "anchor", history, str(short_boot), "--at", "v1"]) == 1
     assert "QEMU is the same as in this boot" in capsys.readouterr().err
-    assert run(["history", "anchor", history, str(default_boot), "--at", "v1", "--qemu", str(other)]) == 0
-    later = record(RecordOptions(output=tmp_path / "later.boot", qemu=other, append="quiet"))
+    assert run(["history", "anchor", history, str(short_boot), "--at", "v1", "--qemu", str(other)]) == 0
+    later = record(short(output=tmp_path / "later.boot", qemu=other, append="quiet"))
     assert run(["history", "add", history, str(later), "--at", "v2"]) == 0
     capsys.readouterr()
     assert run(["history", "show", history, "--json"]) == 0

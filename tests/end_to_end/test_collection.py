@@ -21,7 +21,7 @@ from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.rootfs.debian import debian_tar
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.lab.run.record import record
-from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -78,9 +78,7 @@ def busybox_collection(boots: Path) -> Path:
     initrd = boots / "collector.cpio"
     initrd.write_bytes(archive.bytes())
     append = "initcall_debug log_buf_len=4M quiet trace_event=initcall:*"
-    options = RecordOptions(
-        output=boots / "collector-busybox.boot", initrd=initrd, ready=SENT, append=append, profile=False
-    )
+    options = short(output=boots / "collector-busybox.boot", initrd=initrd, ready=SENT, append=append, profile=False)
     return sent(record(options), boots / "busybox.tar")
 
 
@@ -104,9 +102,7 @@ def systemd_collection(boots: Path) -> Path:
             link = tarfile.TarInfo(f"./{wants}/{unit}")
             link.type, link.linkname = tarfile.SYMTYPE, f"/etc/systemd/system/{unit}"
             archive.addfile(link)
-    options = RecordOptions(
-        output=boots / "collector-debian.boot", rootfs=str(root), ready=SENT, append="quiet", profile=False
-    )
+    options = short(output=boots / "collector-debian.boot", rootfs=str(root), ready=SENT, append="quiet", profile=False)
     return sent(record(options), boots / "debian.tar")
 
 

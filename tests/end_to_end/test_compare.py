@@ -12,6 +12,7 @@ from answers import data_of_answer
 from firstlight.cli.main import run
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -27,10 +28,10 @@ def test_equal_recipes_raise_no_alarm_on_a_loaded_host(
 
 
 def test_a_boot_that_records_more_is_no_other_boot(
-    default_boot: Path, boots: Path, capsys: pytest.CaptureFixture[str]
+    short_boot: Path, boots: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    more = record(RecordOptions(output=boots / "user-functions.boot", user_functions=True))
-    assert run(["compare", str(default_boot), str(more), "--json"]) == 0
+    more = record(short(output=boots / "user-functions.boot", user_functions=True))
+    assert run(["compare", str(short_boot), str(more), "--json"]) == 0
     (found,) = data_of_answer(capsys.readouterr().out)["comparisons"]
     assert "unstable" not in [flag["kind"] for flag in found["flags"]]
     assert found["totals"]["change"]["ns"] == 0
@@ -41,7 +42,7 @@ def test_a_planted_change_of_a_twentieth_of_a_percent_is_found_and_named(
 ) -> None:
     # 16,128 more buckets of UDP's hash table, each set up by some fifty instructions of one function.
     sides = [
-        str(record(RecordOptions(output=boots / f"uhash-{entries}.boot", append=f"uhash_entries={entries}")))
+        str(record(short(output=boots / f"uhash-{entries}.boot", append=f"uhash_entries={entries}")))
         for entries in ("00256", "16384")
     ]
     assert run(["compare", *sides, "--json"]) == 0
@@ -64,18 +65,18 @@ def test_a_planted_change_of_a_twentieth_of_a_percent_is_found_and_named(
 @pytest.mark.parametrize(
     ("changed", "cause"),
     [
-        (RecordOptions(output=Path("a.boot"), append="ignored.word=1"), None),
-        (RecordOptions(output=Path("a.boot"), guest_commands=("sleep 1",)), "sleep"),
-        (RecordOptions(output=Path("a.boot"), append="cryptomgr.notests"), "cryptomgr_test"),
+        (short(output=Path("a.boot"), append="ignored.word=1"), None),
+        (short(output=Path("a.boot"), guest_commands=("sleep 1",)), "sleep"),
+        (short(output=Path("a.boot"), append="cryptomgr.notests"), "cryptomgr_test"),
     ],
 )
 def test_the_first_line_names_what_was_planted(
-    boots: Path, default_boot: Path, capsys: pytest.CaptureFixture[str], changed: RecordOptions, cause: str | None
+    boots: Path, short_boot: Path, capsys: pytest.CaptureFixture[str], changed: RecordOptions, cause: str | None
 ) -> None:
     other = record(replace(changed, output=boots / f"planted-{cause}.boot"))
-    assert run(["compare", str(default_boot), str(other)]) == 0
+    assert run(["compare", str(short_boot), str(other)]) == 0
     first = capsys.readouterr().out.splitlines()[0]
-    assert run(["compare", str(default_boot), str(other), "--json"]) == 0
+    assert run(["compare", str(short_boot), str(other), "--json"]) == 0
     (found,) = data_of_answer(capsys.readouterr().out)["comparisons"]
     _check_ledger(found)
     if cause is None:

@@ -13,8 +13,8 @@ import pytest
 import firstlight
 from firstlight.api import Boot
 from firstlight.lab.run.record import record
-from firstlight.recipe.options import RecordOptions
 from guest_programs import add_program
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -53,7 +53,7 @@ def boot(overlay: Path, boots: Path) -> Boot:
         "sleep 0.1",
         f"account; cp /tmp/account {EXPORT}/account",
     )
-    bundle = record(RecordOptions(output=boots / "counted.boot", overlay=overlay, guest_commands=commands))
+    bundle = record(short(output=boots / "counted.boot", overlay=overlay, guest_commands=commands))
     return firstlight.open(bundle)
 
 

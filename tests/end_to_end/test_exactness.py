@@ -16,6 +16,7 @@ from firstlight.lab.run.record import record
 from firstlight.lab.run.verify import compare, verify
 from firstlight.recipe.options import RecordOptions
 from other_boots import OTHER_QEMU, with_other_input
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -44,15 +45,15 @@ def test_the_profile_leaves_the_guest_undisturbed(default_boot: Path, plain_boot
     assert facts[0] == facts[1]
 
 
-def test_verify_boots_the_recipe_again_and_finds_it_equal(default_boot: Path) -> None:
-    code, said = answer("verify", str(default_boot))
+def test_verify_boots_the_recipe_again_and_finds_it_equal(short_boot: Path) -> None:
+    code, said = answer("verify", str(short_boot))
     assert code == 0
     assert said["equal"] is True
     assert set(said["tables"]) == set(SCHEMAS)
 
 
-def test_verify_names_the_input_that_changed_and_boots_nothing(default_boot: Path, tmp_path: Path) -> None:
-    changed = with_other_input(default_boot, "initrd", tmp_path)
+def test_verify_names_the_input_that_changed_and_boots_nothing(short_boot: Path, tmp_path: Path) -> None:
+    changed = with_other_input(short_boot, "initrd", tmp_path)
     verdict = verify(changed)
     assert [each.name for each in verdict.inputs] == ["initrd"]
     assert not verdict.equal
@@ -67,21 +68,21 @@ def test_another_plugin_decides_nothing_and_is_named_beside_the_verdict(plain_bo
     assert "plugin: 000000000000 when recorded, none now" in result.stdout
 
 
-def test_another_word_on_the_command_line_is_found_to_differ(default_boot: Path, boots: Path) -> None:
-    other = record(RecordOptions(output=boots / "quiet.boot", append="quiet"))
-    verdict = compare(default_boot, other)
+def test_another_word_on_the_command_line_is_found_to_differ(short_boot: Path, boots: Path) -> None:
+    other = record(short(output=boots / "quiet.boot", append="quiet"))
+    verdict = compare(short_boot, other)
     assert not verdict.equal
     differing = {difference.table: difference for difference in verdict.differences}
     assert {"marks", "calls", "log", "facts"} <= set(differing)
     assert "kernel.command_line" in str(firstlight.open(other).facts()["fact"].to_list())
     # A silent boot has the same marks in the same order: they come from functions, not from the console.
-    marks = [firstlight.open(bundle).marks()["mark"].to_list() for bundle in (default_boot, other)]
+    marks = [firstlight.open(bundle).marks()["mark"].to_list() for bundle in (short_boot, other)]
     assert marks[0] == marks[1]
 
 
 def test_a_userspace_with_systemd_is_equal_twice(debian_boot: Path, boots: Path) -> None:
     first = debian_boot
-    second = record(RecordOptions(output=boots / "debian-2.boot", rootfs="debian"))
+    second = record(short(output=boots / "debian-2.boot", rootfs="debian"))
     verdict = compare(first, second)
     assert verdict.differences == ()
     assert verdict.equal

@@ -16,6 +16,7 @@ import pytest
 from answers import data_of_answer
 from firstlight.cli.main import run
 from firstlight.experiment.results import read_results
+from short_boots import SHORT
 
 pytestmark = pytest.mark.boot
 
@@ -25,7 +26,7 @@ GIVE_UP_S = 300
 def plan_of(*arms: str) -> str:
     """Arms that no experiment before had, so that nothing is taken from the cache; without profile they are quick."""
     unique = f"experiment.test={uuid.uuid4().hex}"
-    head = f'canary = false\n[base]\nprofile = false\nappend = "{unique}"\n'
+    head = f'canary = false\n[base]\nprofile = false\nappend = "{SHORT} {unique}"\n'
     return head + "".join(f'[[arm]]\nname = "{arm}"\nappend = "arm={arm}"\n' for arm in arms)
 
 
@@ -95,9 +96,9 @@ def test_boots_side_by_side_are_those_of_one_after_another(tmp_path: Path, capsy
 
 
 def test_a_change_is_tried_with_one_boot_and_not_booted_twice(
-    default_boot: Path, capsys: pytest.CaptureFixture[str]
+    short_boot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["try", "--append", f"quiet try.test={uuid.uuid4().hex}", "--against", str(default_boot), "--json"]
+    words = ["try", "--append", f"quiet try.test={uuid.uuid4().hex}", "--against", str(short_boot), "--json"]
     assert run(words) == 0
     first = data_of_answer(capsys.readouterr().out)
     assert first["booted"] == {"baseline": False, "changed": True}
@@ -110,9 +111,9 @@ def test_a_change_is_tried_with_one_boot_and_not_booted_twice(
 
 
 def test_a_regression_beyond_the_limit_has_an_exit_code_of_its_own(
-    default_boot: Path, capsys: pytest.CaptureFixture[str]
+    short_boot: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["try", "--append", "initcall_debug", "--against", str(default_boot)]
+    words = ["try", "--append", "initcall_debug", "--against", str(short_boot)]
     assert run([*words, "--limit", "0.1%"]) == 3
     said = " ".join(capsys.readouterr().out.split())
     assert "is exceeded: a regression." in said
@@ -120,13 +121,11 @@ def test_a_regression_beyond_the_limit_has_an_exit_code_of_its_own(
     assert run([*words, "--limit", "1s"]) == 0
 
 
-def test_what_changes_nothing_or_is_not_exact_is_refused(
-    default_boot: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(["try", "--against", str(default_boot)]) == 2
-    assert run(["try", "--against", str(default_boot), "--memory", "512M"]) == 1
+def test_what_changes_nothing_or_is_not_exact_is_refused(short_boot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["try", "--against", str(short_boot)]) == 2
+    assert run(["try", "--against", str(short_boot), "--memory", "512M"]) == 1
     assert "this changes no input of the boot" in capsys.readouterr().err
-    assert run(["try", "--against", str(default_boot), "--append", "quiet", "--limit", "much"]) == 2
+    assert run(["try", "--against", str(short_boot), "--append", "quiet", "--limit", "much"]) == 2
 
 
 def test_a_command_of_the_guest_that_fails_makes_its_boot_not_count(

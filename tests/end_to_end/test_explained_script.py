@@ -9,7 +9,7 @@ import pytest
 import firstlight
 from firstlight.advise.findings import Explanation
 from firstlight.lab.run.record import record
-from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -19,7 +19,7 @@ SCRIPT = f"usleep {SLEEP_NS // 1000}; i=0; while [ $i -lt 120 ]; do /bin/busybox
 
 @pytest.fixture(scope="module")
 def explained(boots: Path) -> Explanation:
-    bundle = record(RecordOptions(output=boots / "many.boot", guest_commands=(SCRIPT,)))
+    bundle = record(short(output=boots / "many.boot", guest_commands=(SCRIPT,)))
     return firstlight.open(bundle).explain()
 
 

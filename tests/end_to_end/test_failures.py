@@ -25,6 +25,7 @@ from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
+from short_boots import SHORT, short
 
 pytestmark = pytest.mark.boot
 
@@ -56,7 +57,7 @@ def idle_guest(tmp_path: Path) -> Path:
 
 
 def test_a_panic_is_recorded_with_its_last_lines_and_all_that_came_before(tmp_path: Path) -> None:
-    failure = failing(RecordOptions(output=tmp_path / "a.boot", append="rdinit=/nonexistent"))
+    failure = failing(short(output=tmp_path / "a.boot", append="rdinit=/nonexistent"))
     assert failure.reason == "panic"
     assert "Kernel panic - not syncing" in failure.detail
     assert any("end Kernel panic" in line for line in failure.console_tail)
@@ -67,7 +68,7 @@ def test_a_panic_is_recorded_with_its_last_lines_and_all_that_came_before(tmp_pa
 
 
 def test_a_guest_that_never_gets_ready_ends_by_virtual_time(tmp_path: Path, idle_guest: Path) -> None:
-    options = RecordOptions(output=tmp_path / "a.boot", initrd=idle_guest, ready="no such line", timeout_virtual_s=20)
+    options = short(output=tmp_path / "a.boot", initrd=idle_guest, ready="no such line", timeout_virtual_s=20)
     failure = failing(options)
     assert failure.reason == "virtual_timeout"
     assert "idle now" in failure.console_tail
@@ -80,7 +81,7 @@ def test_a_guest_that_never_gets_ready_ends_by_virtual_time(tmp_path: Path, idle
 
 @pytest.mark.parametrize("timeout_virtual_s", [0.5, 0.7])
 def test_a_recording_that_is_cut_by_virtual_time_is_reliable(tmp_path: Path, timeout_virtual_s: float) -> None:
-    options = RecordOptions(output=tmp_path / "a.boot", timeout_virtual_s=timeout_virtual_s)
+    options = short(output=tmp_path / "a.boot", timeout_virtual_s=timeout_virtual_s)
     assert failing(options).reason == "virtual_timeout"
     invariants = firstlight.open(tmp_path / "a.boot").manifest.invariants
     assert {name for name, invariant in invariants.items() if not invariant.holds} == set()
@@ -243,12 +244,12 @@ def test_a_truncated_initramfs_is_refused_before_the_boot(tmp_path: Path, idle_g
     assert not (tmp_path / "a.boot").exists()
 
 
-def test_a_bundle_is_not_overwritten_without_force(default_boot: Path) -> None:
-    before = (default_boot / "manifest.json").read_bytes()
-    result = firstlight_command("record", "-o", str(default_boot), cwd=default_boot.parent)
+def test_a_bundle_is_not_overwritten_without_force(short_boot: Path) -> None:
+    before = (short_boot / "manifest.json").read_bytes()
+    result = firstlight_command("record", "-o", str(short_boot), cwd=short_boot.parent)
     assert result.returncode == 1
     assert "hint: give `--force` to replace it" in result.stderr
-    assert (default_boot / "manifest.json").read_bytes() == before
+    assert (short_boot / "manifest.json").read_bytes() == before
 
 
 def test_a_file_that_an_option_names_is_an_input_that_verify_knows(tmp_path: Path, idle_guest: Path) -> None:
@@ -267,8 +268,8 @@ def test_with_force_a_bundle_is_replaced_and_an_own_initramfs_ends_at_its_line(
     tmp_path: Path, idle_guest: Path
 ) -> None:
     bundle = make_bundle(tmp_path)
-    options = RecordOptions(output=bundle, force=True, initrd=idle_guest, ready="^idle now", profile=False)
-    record(replace(options, append="quiet"))
+    options = short(output=bundle, force=True, initrd=idle_guest, ready="^idle now", profile=False)
+    record(replace(options, append=f"{SHORT} quiet"))
     boot = firstlight.open(bundle)
     # Nothing printed it, and no guest reported it.
     assert boot.manifest.versions["kernel"] == default_kernel().release

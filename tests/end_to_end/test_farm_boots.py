@@ -21,10 +21,13 @@ from firstlight.cache import file_digest
 from firstlight.farm.packing import pack
 from firstlight.farm.results import packed_name
 from firstlight.farm.store import Store, open_store
+from short_boots import SHORT
 
 pytestmark = pytest.mark.boot
 
-PLAN = "canary = false\n" + "".join(f'[[arm]]\nname = "a{n}"\nappend = "arm={n}"\n' for n in range(3))
+PLAN = f'canary = false\n[base]\nappend = "{SHORT}"\n' + "".join(
+    f'[[arm]]\nname = "a{n}"\nappend = "arm={n}"\n' for n in range(3)
+)
 
 
 @contextlib.contextmanager
@@ -65,7 +68,7 @@ def test_workers_that_die_differ_or_lie_change_no_result(
     plan = tmp_path / "plan.toml"
     plan.write_text(PLAN)
     keys = [cell.key for cell in firstlight.plan_experiment(plan).state.cells]
-    own = firstlight.record(tmp_path / "own.boot", append="arm=0").directory
+    own = firstlight.record(tmp_path / "own.boot", append=f"{SHORT} arm=0").directory
     store = open_store(tmp_path / "farm", make=True)
     lie(store, own, keys[0], tmp_path)
     # Another QEMU: the same program, but not the same file.
@@ -108,7 +111,9 @@ def test_workers_that_die_differ_or_lie_change_no_result(
 def test_workers_of_this_machine_end_with_the_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("firstlight.experiment.boot_cache.is_cached", lambda key: False)
     plan = tmp_path / "plan.toml"
-    plan.write_text('canary = false\n[[arm]]\nname = "a"\n[[arm]]\nname = "b"\nappend = "arm=b"\n')
+    plan.write_text(
+        f'canary = false\n[base]\nappend = "{SHORT}"\n[[arm]]\nname = "a"\n[[arm]]\nname = "b"\nappend = "arm=b"\n'
+    )
     with firstlight.boots_by("local:2"):
         results = firstlight.run_experiment(plan)
     assert [cell.problem for cell in results.cells] == [None, None]

@@ -67,6 +67,7 @@ def test_sizes_are_booted_and_their_law_is_found(tmp_path: Path, capsys: pytest.
         canary = false
         [base]
         profile = false
+        append = "nolapic_timer"
         [each]
         qemu-options = ["-device", "pci-testdev,multifunction=on,addr={8 + i / 8:x}.{i % 8}"]
     """)

@@ -10,7 +10,7 @@ from firstlight.cli.main import run
 from firstlight.lab.kernel.command_line.image import open_image
 from firstlight.lab.kernel.kernel import default_kernel
 from firstlight.lab.run.record import record
-from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -25,7 +25,7 @@ def boot(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     assert image is not None
     assert image.content.count(HEADER) == 1
     (folder / "vmlinux").write_bytes(image.content.replace(HEADER, bytes(len(HEADER))))
-    options = RecordOptions(output=folder / "untyped.boot", kernel=folder / "vmlinux", user_functions=True)
+    options = short(output=folder / "untyped.boot", kernel=folder / "vmlinux", user_functions=True)
     return firstlight.open(record(options))
 
 

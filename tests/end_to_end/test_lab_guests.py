@@ -12,10 +12,11 @@ from firstlight.lab.kernel.command_line.image import open_image
 from firstlight.lab.kernel.kernel import default_kernel
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 
 def test_a_word_that_nobody_reads_is_a_warning_and_a_fact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bundle = record(RecordOptions(output=tmp_path / "a.boot", append="loop.max_loop=200 quiet", profile=False))
+    bundle = record(short(output=tmp_path / "a.boot", append="loop.max_loop=200 quiet", profile=False))
     assert "warning: nothing read `loop.max_loop=200`" in capsys.readouterr().err
     words = {word.text: word.reader.value for word in firstlight.open(bundle).command_line_words()}
     assert words["loop.max_loop=200"] == "nobody"
@@ -35,7 +36,7 @@ def test_an_uncompressed_kernel_has_no_decompression(tmp_path: Path) -> None:
         warnings.warn("the default kernel cannot be unpacked here", stacklevel=1)
         return
     (tmp_path / "vmlinux").write_bytes(image.content)
-    boot = firstlight.open(record(RecordOptions(output=tmp_path / "a.boot", kernel=tmp_path / "vmlinux")))
+    boot = firstlight.open(record(short(output=tmp_path / "a.boot", kernel=tmp_path / "vmlinux")))
     marks = boot.marks()["mark"].to_list()
     assert "decompression_start" not in marks
     assert marks[:2] == ["power_on", "kernel_start"]
@@ -50,6 +51,6 @@ def test_a_small_machine_has_a_profile_and_a_report(tmp_path: Path) -> None:
 
 
 def test_what_qemu_cannot_emulate_of_a_processor_is_a_fact(tmp_path: Path) -> None:
-    bundle = record(RecordOptions(output=tmp_path / "a.boot", cpu="EPYC-Milan-v1", profile=False))
+    bundle = record(short(output=tmp_path / "a.boot", cpu="EPYC-Milan-v1", profile=False))
     facts = dict(firstlight.open(bundle).facts().iter_rows())
     assert "xsaves" in facts["machine.features_left_out"].split()

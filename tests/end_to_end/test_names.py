@@ -19,7 +19,7 @@ from firstlight.lab.kernel.modules import modules_for
 from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.run.record import record
 from firstlight.recipe.isa.x86_64 import X86_64
-from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -50,7 +50,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def boot(boots: Path, root: Path) -> firstlight.Boot:
     """A boot that loads modules."""
-    return firstlight.open(record(RecordOptions(output=boots / "modules.boot", rootfs=str(root), ready=UP)))
+    return firstlight.open(record(short(output=boots / "modules.boot", rootfs=str(root), ready=UP)))
 
 
 def own_of(boot: firstlight.Boot, function: str) -> int:
@@ -84,7 +84,7 @@ def test_a_module_without_symbols_is_a_row_by_its_name_and_is_reported(boots: Pa
     image = tmp_path / "boot" / f"vmlinuz-{kernel.release}"
     image.parent.mkdir()
     shutil.copy(kernel.path, image)
-    bundle = record(RecordOptions(output=boots / "stripped.boot", rootfs=str(root), kernel=image, ready=UP))
+    bundle = record(short(output=boots / "stripped.boot", rootfs=str(root), kernel=image, ready=UP))
     boot = firstlight.open(bundle)
     assert own_of(boot, "[kernel without symbol]") == 0
     assert list(nameless_modules(boot)) == ["nd_pmem"]

@@ -11,10 +11,8 @@ import firstlight
 pytestmark = pytest.mark.boot
 
 
-def test_the_boot_without_an_initcall_is_ready_when_the_replay_says(default_boot: Path, boots: Path) -> None:
-    forecast = firstlight.whatif(
-        default_boot, without=["crypto_algapi_init"], prove=True, output=boots / "without.boot"
-    )
+def test_the_boot_without_an_initcall_is_ready_when_the_replay_says(short_boot: Path, boots: Path) -> None:
+    forecast = firstlight.whatif(short_boot, without=["crypto_algapi_init"], prove=True, output=boots / "without.boot")
     prediction, proof = forecast.prediction, forecast.proof
     assert prediction.residual_ns == 0
     assert proof is not None
@@ -24,8 +22,8 @@ def test_the_boot_without_an_initcall_is_ready_when_the_replay_says(default_boot
     assert proof.proved_ns == firstlight.open(boots / "without.boot").manifest.totals.virtual_ns
 
 
-def test_the_share_of_a_function_shortens_the_phases_that_it_is_in(default_boot: Path) -> None:
-    boot = firstlight.open(default_boot)
+def test_the_share_of_a_function_shortens_the_phases_that_it_is_in(short_boot: Path) -> None:
+    boot = firstlight.open(short_boot)
     took = boot.functions().filter(function="dh_compute_value")["total_ns"].item()
     prediction = firstlight.whatif(boot, faster={"dh_compute_value": 0.5}).prediction
     assert prediction.change_ns == pytest.approx(-took / 2, rel=0.1)

@@ -19,6 +19,7 @@ from firstlight.lab.kernel.kernel import default_kernel
 from firstlight.lab.rootfs.image import root_image
 from firstlight.lab.run.record import planned_command, record
 from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -154,7 +155,7 @@ def test_console_lines_have_the_time_of_their_first_byte(default_boot: Path) -> 
 
 def test_what_the_kernel_says_of_itself_is_in_the_tables(boots: Path) -> None:
     # The lines of initcall_debug are below the console's level: they stand in the ring that the guest reports.
-    record(RecordOptions(output=boots / "told.boot", append="initcall_debug"))
+    record(short(output=boots / "told.boot", append="initcall_debug"))
     boot = firstlight.open(boots / "told.boot")
     calls = initcalls(boot)
     assert calls["source"].unique().to_list() == ["profile"]
@@ -179,7 +180,7 @@ def test_without_profile_the_bundle_is_whole_and_takes_as_long(default_boot: Pat
 
 
 def test_a_console_line_may_end_the_boot(boots: Path) -> None:
-    bundle = record(RecordOptions(output=boots / "line.boot", ready=r"Freeing unused kernel image .* memory"))
+    bundle = record(short(output=boots / "line.boot", ready=r"Freeing unused kernel image .* memory"))
     boot = firstlight.open(bundle)
     assert boot.marks()["source"][-1] == "console"
     assert "user_start" not in boot.marks()["mark"].to_list()

@@ -9,7 +9,7 @@ import pytest
 
 import firstlight
 from firstlight.lab.run.record import record
-from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -19,7 +19,7 @@ PARTS = ["caused_ns", "moved_ns", "accident_ns"]
 @pytest.fixture(scope="module")
 def found(boots: Path) -> firstlight.Comparison:
     plain, more = (
-        record(RecordOptions(output=boots / name, guest_commands=(commands,)))
+        record(short(output=boots / name, guest_commands=(commands,)))
         for name, commands in (
             ("plain-levels.boot", "true"),
             ("more-levels.boot", "cat /init > /tmp/x; stat /tmp/x; true"),

@@ -11,7 +11,7 @@ import firstlight
 from firstlight.api import Boot, GroupCalls
 from firstlight.bundle.processes_missing import processes_missing
 from firstlight.lab.run.record import record
-from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -24,7 +24,7 @@ SCRIPT = (
 
 @pytest.fixture(scope="module")
 def boot(boots: Path) -> Boot:
-    bundle = record(RecordOptions(output=boots / "script.boot", guest_commands=(SCRIPT,)))
+    bundle = record(short(output=boots / "script.boot", guest_commands=(SCRIPT,)))
     opened = firstlight.open(bundle)
     assert processes_missing(opened.manifest) is None
     return opened

@@ -15,6 +15,7 @@ from firstlight.lab.run.record import record
 from firstlight.lab.run.verify import compare
 from firstlight.recipe.options import RecordOptions
 from other_boots import OTHER_QEMU
+from short_boots import short
 
 pytestmark = [
     pytest.mark.boot,
@@ -102,7 +103,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> RecordOptions:
     (folder / "bare.c").write_text('void _start(void) { __asm__ volatile("mov $60, %eax; xor %edi, %edi; syscall"); }')
     bare = ["cc", "-O1", "-static", "-nostdlib", "-fno-asynchronous-unwind-tables", "-s", "-Wl,--build-id=none", "-o"]
     subprocess.run([*bare, str(overlay / "bin/bare"), str(folder / "bare.c")], check=True)
-    return RecordOptions(
+    return short(
         output=folder / "shapes.boot", user_functions=True, overlay=overlay, guest_commands=COMMANDS
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from firstlight.errors import LabError
 from firstlight.lab.kernel.build import kernel_place
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -29,7 +30,7 @@ def test_the_small_guest_comes_up_as_such_a_root_and_runs_what_it_is_told(tmp_pa
     kind = "initramfs" if kernel is None else "squashfs-zstd"
     command = "mkdir -p /run/firstlight/export; grep ' / ' /proc/mounts >/run/firstlight/export/root"
     path = record(
-        RecordOptions(output=tmp_path / "a.boot", kernel=kernel, root_as=kind, guest_commands=(command,), profile=False)
+        short(output=tmp_path / "a.boot", kernel=kernel, root_as=kind, guest_commands=(command,), profile=False)
     )
     boot = firstlight.open(path)
     assert boot.manifest.completeness.missing == []

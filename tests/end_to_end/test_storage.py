@@ -74,7 +74,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def options(root: Path, output: Path, storage: Path | str, *, profile: bool = True) -> RecordOptions:
     """A boot of that root from such a disk."""
-    return RecordOptions(output, rootfs=str(root), storage=str(storage), ready="^up", append="quiet", profile=profile)
+    return RecordOptions(
+        output, rootfs=str(root), storage=str(storage), ready="^up", append="quiet nolapic_timer", profile=profile
+    )
 
 
 def model_file(folder: Path, latency: str) -> Path:
@@ -149,7 +151,12 @@ def test_a_boot_that_is_given_up_while_the_disk_is_busy_ends(root: Path, tmp_pat
     path = tmp_path / "slow.toml"
     path.write_text(_MODEL.format(latency="500 us").replace('"2 ms"', '"60 s"'))
     given_up = RecordOptions(
-        tmp_path / "a.boot", rootfs=str(root), storage=str(path), ready="^up", append="quiet", timeout_virtual_s=30.0
+        tmp_path / "a.boot",
+        rootfs=str(root),
+        storage=str(path),
+        ready="^up",
+        append="quiet nolapic_timer",
+        timeout_virtual_s=30.0,
     )
     with pytest.raises(firstlight.UnhealthyBootError, match="virtual_timeout"):
         firstlight.record_with(given_up)

@@ -11,8 +11,8 @@ import pytest
 import firstlight
 from firstlight.api import Boot
 from firstlight.lab.run.record import record
-from firstlight.recipe.options import RecordOptions
 from guest_programs import add_program
+from short_boots import short
 
 pytestmark = pytest.mark.boot
 
@@ -35,7 +35,7 @@ def boot(boots: Path, tmp_path_factory: pytest.TempPathFactory) -> Boot:
         f"cd /tmp; trace-cmd record {by_call} -o {EXPORT}/by-call.dat sh -c '{TRACED}'; true",
         f"cd /tmp; trace-cmd record {by_number} -o {EXPORT}/by-number.dat sh -c '{TRACED}'; true",
     )
-    bundle = record(RecordOptions(output=boots / "traced.boot", overlay=overlay, guest_commands=commands))
+    bundle = record(short(output=boots / "traced.boot", overlay=overlay, guest_commands=commands))
     return firstlight.open(bundle)
 
 
