@@ -48,6 +48,18 @@ def assert_as_long(boot: Boot, other: Boot, period_ns: int) -> None:
     assert abs(one - two) <= period_ns
 
 
+def assert_minimal_guest_came_up(boot: Boot, machine: str, shown: bytes) -> None:
+    """The guest is of the machine that it names, its console shows what boots there, and nothing is missing."""
+    assert boot.manifest.mode == "exact"
+    assert boot.manifest.completeness.complete
+    assert dict(boot.facts().select("fact", "value").iter_rows())["kernel.machine"] == machine
+    console = (boot.directory / "raw/console.log").read_bytes()
+    assert shown in console
+    # The seeds in the device tree are fixed, and there from the start.
+    assert b"[    0.000000] random: crng init done" in console
+    assert b"firstlight: ready" in console
+
+
 def assert_profile_is_sound(boot: Boot) -> list[str]:
     """Every invariant holds, nearly each return has its call, and all levels of initcalls are there.
 

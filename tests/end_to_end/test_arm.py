@@ -9,7 +9,7 @@ from busy_host import host_under_load
 from equal_boots import assert_equal, assert_undisturbed
 from firstlight.bundle.processes_missing import processes_missing
 from firstlight.recipe.options import RecordOptions
-from other_guests import assert_as_long, assert_profile_is_sound, boots_of
+from other_guests import assert_as_long, assert_minimal_guest_came_up, assert_profile_is_sound, boots_of
 
 pytestmark = boots_of("armhf")
 
@@ -22,6 +22,8 @@ def test_the_profile_is_sound_complete_and_equal_each_time_and_changes_nothing(t
     one, other = tmp_path / "a.boot", tmp_path / "b.boot"
     assert_equal(one, other)
     assert_undisturbed(one, tmp_path / "plain.boot")
+    assert_minimal_guest_came_up(plain, "armv7l", b"ttyAMA0")
+    assert plain.marks()["mark"].to_list() == ["power_on", "ready"]
     # The counter that user mode may read has a period of 16 ns.
     assert_as_long(boot, plain, 16)
     marks = assert_profile_is_sound(boot)

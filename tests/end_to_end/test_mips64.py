@@ -17,7 +17,13 @@ from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.recipe.isa import architecture_of
 from firstlight.recipe.options import RecordOptions
-from other_guests import assert_all_hold, assert_as_long, assert_profile_is_sound, boots_of
+from other_guests import (
+    assert_all_hold,
+    assert_as_long,
+    assert_minimal_guest_came_up,
+    assert_profile_is_sound,
+    boots_of,
+)
 
 pytestmark = boots_of("mips64el")
 
@@ -33,6 +39,8 @@ def test_the_profile_is_sound_complete_and_equal_each_time_and_changes_nothing(t
     one, other = tmp_path / "a.boot", tmp_path / "b.boot"
     assert_equal(one, other)
     assert_undisturbed(one, tmp_path / "plain.boot")
+    assert_minimal_guest_came_up(plain, "mips64", b"MIPS: machine is mti,malta")
+    assert plain.marks()["mark"].to_list() == ["power_on", "ready"]
     # The counter that user mode may read has a period of 6.25 ns.
     assert_as_long(boot, plain, 7)
     marks = assert_profile_is_sound(boot)

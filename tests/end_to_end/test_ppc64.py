@@ -16,7 +16,13 @@ from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.recipe.isa import architecture_of
 from firstlight.recipe.options import RecordOptions
-from other_guests import assert_all_hold, assert_as_long, assert_profile_is_sound, boots_of
+from other_guests import (
+    assert_all_hold,
+    assert_as_long,
+    assert_minimal_guest_came_up,
+    assert_profile_is_sound,
+    boots_of,
+)
 
 pytestmark = boots_of("ppc64el")
 
@@ -29,6 +35,8 @@ def test_the_profile_is_sound_complete_and_equal_each_time_and_changes_nothing(t
     one, other = tmp_path / "a.boot", tmp_path / "b.boot"
     assert_equal(one, other)
     assert_undisturbed(one, tmp_path / "plain.boot")
+    assert_minimal_guest_came_up(plain, "ppc64le", b"SLOF")
+    assert plain.marks()["mark"].to_list() == ["power_on", "ready"]
     # The time base that user mode may read counts 512 million times a second.
     assert_as_long(boot, plain, 2)
     marks = assert_profile_is_sound(boot)

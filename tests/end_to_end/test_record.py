@@ -207,12 +207,12 @@ def test_of_a_kernel_that_was_never_asked_a_dry_run_boots_nothing_and_a_relative
     with pytest.raises(LabError, match=r"did not print its symbols: not ready after 0\.5 s") as caught:
         record(RecordOptions(output=Path("a.boot"), kernel=Path("vmlinuz"), timeout_wall_s=0.5))
     assert "--timeout" in str(caught.value.hint)
-    boot = firstlight.open(record(RecordOptions(output=Path("a.boot"), kernel=Path("vmlinuz"))))
+    boot = firstlight.open(record(short(output=Path("a.boot"), kernel=Path("vmlinuz"))))
     assert boot.manifest.status == BootState.COMPLETE
 
 
 def test_a_live_boot_is_stamped_by_the_host_and_says_that_it_is_live(boots: Path) -> None:
-    bundle = record(RecordOptions(output=boots / "live.boot", live=True))
+    bundle = record(short(output=boots / "live.boot", live=True))
     boot = firstlight.open(bundle)
     assert (boot.manifest.mode, boot.manifest.clock.kind) == ("live", "host")
     marks = boot.marks()

@@ -11,7 +11,14 @@ import firstlight
 from equal_boots import assert_equal, assert_undisturbed
 from firstlight.api import Boot
 from firstlight.recipe.options import RecordOptions
-from other_guests import SCRIPT, assert_as_long, assert_profile_is_sound, assert_ran_script, boots_of
+from other_guests import (
+    SCRIPT,
+    assert_as_long,
+    assert_minimal_guest_came_up,
+    assert_profile_is_sound,
+    assert_ran_script,
+    boots_of,
+)
 
 pytestmark = boots_of("riscv64")
 
@@ -22,6 +29,8 @@ def test_the_profile_is_sound_complete_and_equal_each_time_and_changes_nothing(t
     one, other = tmp_path / "a.boot", tmp_path / "b.boot"
     assert_equal(one, other)
     assert_undisturbed(one, tmp_path / "plain.boot")
+    assert_minimal_guest_came_up(plain, "riscv64", b"OpenSBI")
+    assert plain.marks()["mark"].to_list() == ["power_on", "ready"]
     # The counter that user mode may read has a period of 100 ns.
     assert_as_long(boot, plain, 100)
     marks = assert_profile_is_sound(boot)
