@@ -23,6 +23,7 @@ from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.rootfs.image import root_image
 from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs
 from firstlight.recipe.isa.x86_64 import X86_64
+from short_boots import SHORT
 
 pytestmark = [
     pytest.mark.boot,
@@ -50,7 +51,7 @@ def boot(folder: Path, kernel: Kernel, initrd: Path, *more: str, machine: str = 
     folder.mkdir()
     command = [X86_64.qemu_binary, "-machine", f"{X86_64.machine},accel=tcg{machine}", "-cpu", X86_64.cpu]
     command += ["-m", "512M,slots=1,maxmem=4G", "-kernel", str(kernel.path), "-initrd", str(initrd)]
-    command += ["-append", f"console={X86_64.console_device} nokaslr", "-nodefaults", "-no-user-config"]
+    command += ["-append", f"console={X86_64.console_device} nokaslr {SHORT}", "-nodefaults", "-no-user-config"]
     command += ["-display", "none", "-no-reboot", "-icount", "shift=0,sleep=off,align=off", "-seed", "1"]
     command += ["-rtc", "base=2024-01-01T00:00:00,clock=vm"]
     for name, file in (("console", "console.log"), ("report", "report.bin")):
@@ -85,7 +86,7 @@ def test_the_default_initramfs_boots_to_ready_and_reports_the_same_each_time(tmp
     assert first.report.problems == []
     facts = first.facts()
     assert facts["kernel.release"] == kernel.release
-    assert facts["kernel.command_line"] == "console=ttyS0 nokaslr"
+    assert facts["kernel.command_line"] == f"console=ttyS0 nokaslr {SHORT}"
     assert "error" not in facts
     # The user land's own mounts show that its script ran.
     assert facts["mount./dev/shm"].startswith("tmpfs tmpfs rw,nosuid,nodev")
