@@ -56,11 +56,12 @@ demo: packages-run build ## set up, build, record a boot into demo.boot, show it
 	firstlight show demo.boot
 	firstlight report demo.boot -o demo.html --force
 
+# Some tests wait for a board, a server or a browser: one process more than there are processors keeps these busy.
 test: packages-test build ## set up, build, and run every test
 	cargo test --workspace --locked --quiet
 	cd web && npm run --silent test
 	make/other-qemu.sh || echo 'no second QEMU to be had: the test with one is skipped' >&2
-	$(PY) -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
+	$(PY) -m pytest -n $$(($$(nproc) + 1)) --dist loadfile $(PYTEST_ARGS)
 
 # Debian's packages for arm64 are configured under emulation the first time, which takes 10 to 20 minutes.
 foreign-debian: packages-test build ## build Debian for arm64 and riscv64 once, and test that it boots exactly
