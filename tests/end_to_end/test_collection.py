@@ -21,7 +21,7 @@ from firstlight.lab.rootfs.busybox import static_busybox
 from firstlight.lab.rootfs.debian import debian_tar
 from firstlight.lab.rootfs.newc import Archive
 from firstlight.lab.run.record import record
-from short_boots import short
+from short_boots import SHORT, short
 
 pytestmark = pytest.mark.boot
 
@@ -192,7 +192,7 @@ def test_the_small_guests_collection_imports_with_its_initcalls_and_facts(busybo
     log = boot.log()
     assert log.filter(pl.col("text").str.starts_with("Linux version ")).height == 1
     facts = dict(boot.facts().iter_rows())
-    assert facts["kernel.command_line"].startswith("console=ttyS0 nokaslr norandmaps initcall_debug")
+    assert facts["kernel.command_line"].startswith(f"console=ttyS0 nokaslr norandmaps {SHORT} initcall_debug")
     assert facts["device.platform/serial8250"] == "serial8250"
     assert facts["cpu.count"] == "1"
     assert facts["collector.root"] == "yes"
