@@ -56,6 +56,16 @@ Heading = TypedDict(
 """What stands above every table: the boot, its clock, the two instants, and how complete the evidence is."""
 
 
+class LoaderStage(TypedDict):
+    """A stage of a boot loader's own record; `difference` is a part of the time from outside."""
+
+    name: str
+    reported_ns: int
+    seen_ns: int | None
+    seen_by: str | None
+    difference: float | None
+
+
 class ShowData(TypedDict):
     """`firstlight show`."""
 
@@ -78,6 +88,7 @@ class ShowData(TypedDict):
     features_left_out: list[str]
     phases: list[PhaseRow]
     marks: list[MarkRow]
+    loader_record: list[LoaderStage]
     functions: list[FunctionRow]
     no_functions: list[FunctionRow]
     machine_costs: dict[str, Any] | None

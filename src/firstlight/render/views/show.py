@@ -12,6 +12,7 @@ from firstlight.analysis.doubtful import doubt_of, with_share
 from firstlight.analysis.functions import NO_FUNCTION
 from firstlight.analysis.hot_functions import hot_functions, no_functions
 from firstlight.analysis.ledger.costs import machine_costs
+from firstlight.analysis.loader_record import reported_by_loader
 from firstlight.analysis.partial_sums import known, together, whole
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.command_line import unread
@@ -73,6 +74,7 @@ def _report(boot: Boot, hot: int, functions: pl.DataFrame | None) -> Iterator[Bl
     yield from _phases(boot)
     if boot.marks().height:
         yield _marks(boot)
+    yield from _loader_record(boot)
     if functions is not None:
         if together(functions["self_ns"]) is None:
             yield _called(hot_functions(functions, hot), functions)
@@ -203,6 +205,24 @@ def _marks(boot: Boot) -> Table:
     )
 
 
+def _loader_record(boot: Boot) -> Iterator[Table]:
+    """The loader's own times, against those from outside."""
+    if not (stages := reported_by_loader(boot)):
+        return
+    yield table(
+        "The boot loader's own record (bootstage)",
+        [
+            Column("Stage", value=lambda stage: printable(stage.name), style="cyan"),
+            Column("Reported", "time", "reported_ns", style="bold"),
+            Column("From outside", "time", "seen_ns"),
+            Column("Difference", "change", "difference_ns"),
+            Column("Relative", "percent", "difference", wide=60),
+            Column("Seen by", value="seen_by", wide=70),
+        ],
+        stages,
+    )
+
+
 def _called(rows: pl.DataFrame, functions: pl.DataFrame) -> Table:
     """The functions of a record that counts calls and has no times."""
     columns = [
@@ -255,6 +275,7 @@ def boot_data(boot: Boot, limit: int) -> dict[str, Any]:
     data["features_left_out"] = features_left_out(boot)
     data["phases"] = boot.phases().to_dicts()
     data["marks"] = boot.marks().to_dicts()
+    data["loader_record"] = [{**asdict(stage), "difference": stage.difference} for stage in reported_by_loader(boot)]
     data["functions"] = data["no_functions"] = []
     data["machine_costs"] = machine_data(machine_costs(boot))
     if not boot.calls().is_empty():
