@@ -8,7 +8,7 @@ import pytest
 
 from firstlight.errors import LabError
 from firstlight.lab.rootfs import debian
-from firstlight.lab.rootfs.debian import debian_digest, debian_tar
+from firstlight.lab.rootfs.debian import debian_digest, debian_tar, unpacked_place, unpacked_tar
 from firstlight.recipe.isa import architecture_of
 from stand_ins import stand_in
 
@@ -56,6 +56,25 @@ def test_another_architecture_is_another_userspace_of_foreign_packages(
     first, second = (part.splitlines() for part in calls.read_text().split("1704067200")[1:])
     assert {"--architectures=arm64", "--skip=check/qemu"} <= set(first)
     assert not any(line.startswith("--architectures") for line in second)
+
+
+def test_packages_are_unpacked_without_executing_a_program_of_theirs(
+    calls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> list[str]:
+        raise AssertionError("nothing of another architecture is executed")
+
+    monkeypatch.setattr(debian, "foreign_command", refuse)
+    arm = architecture_of("aarch64")
+    path = unpacked_tar(("xfsprogs",), arm)
+    assert path == unpacked_place(("xfsprogs",), arm)
+    asked = calls.read_text().splitlines()
+    assert {"--variant=extract", "--architectures=arm64", "--include=?essential", "--include=xfsprogs"} <= set(asked)
+    assert "--include=systemd-sysv" in asked, "it has what a Debian that boots has"
+    assert not any(line.startswith("--customize-hook") for line in asked)
+    assert unpacked_tar(("xfsprogs",), arm) == path
+    assert calls.read_text().splitlines() == asked
+    assert len({path, unpacked_place((), arm), unpacked_place(("xfsprogs",)), debian.debian_place((), arm)}) == 4
 
 
 def test_a_host_that_is_no_debian_gets_the_stable_one(calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
