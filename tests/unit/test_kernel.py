@@ -235,6 +235,12 @@ def test_what_is_no_kernel_for_this_machine_is_called_by_its_name(tmp_path: Path
     assert caught.value.where == str(path)
 
 
+def test_the_hint_for_a_file_that_no_reader_knows_names_the_form_of_every_architecture(tmp_path: Path) -> None:
+    with pytest.raises(LabError) as caught:
+        open_kernel(write(tmp_path, b"text\n" * 1000))
+    assert all(form in str(caught.value.hint) for form in ("bzImage", "Image for arm64", "zImage", "vmlinux"))
+
+
 def test_a_missing_kernel_is_reported_with_an_alternative(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="there is no such kernel") as caught:
         open_kernel(tmp_path / "none")

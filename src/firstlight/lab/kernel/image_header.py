@@ -134,4 +134,4 @@ def _other(head: bytes, size: int) -> NotBootableError:
         return NotBootableError(efi_program(head), "give a bzImage for x86_64, such as the one inside it")
     if head[:6] in (b"070701", b"070702"):
         return NotBootableError("a cpio archive, such as an initramfs", "pass it as `--initrd`")
-    return NotBootableError("not a kernel", "give a bzImage, such as /boot/vmlinuz-RELEASE")
+    return NotBootableError("not a kernel", _FOREIGN)
