@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 
+import firstlight
 from firstlight.api import Boot
 from firstlight.assets import asset_path
 from firstlight.bundle.processes_missing import processes_missing
 from firstlight.errors import LabError
+from firstlight.lab.rootfs.busybox import static_busybox
+from firstlight.lab.rootfs.newc import Archive
 from firstlight.recipe.isa import chosen_architecture
+from firstlight.recipe.options import RecordOptions
 
 #: A command of the guest: four processes that end with 0, 1, 3 and 7.
 SCRIPT = "echo hello > /tmp/words; cat /tmp/words; stat /tmp/no/such; (exit 3); sh -c 'exit 7'; true"
@@ -73,6 +79,32 @@ def assert_profile_is_sound(boot: Boot) -> list[str]:
     assert [mark.removeprefix("initcall_") for mark in marks if mark.startswith("initcall_")] == levels
     assert marks[-3:] == ["user_start", "guest_start", "ready"]
     return marks
+
+
+def assert_functions_of_a_module_have_names(options: RecordOptions, modules: Path) -> None:
+    """A guest loads the module `loop`, whose functions are in the tree below their callers.
+
+    :param options: of the guest, without its initramfs; that is written beside the boot.
+    :param modules: the directory of the kernel's modules.
+    """
+    found = list(modules.glob("kernel/drivers/block/loop.ko"))
+    if not found:
+        pytest.skip("the distribution's kernel has no module `loop`, or its modules are compressed")
+    script = b"#!/busybox sh\n/busybox insmod /loop.ko\n/busybox echo the module is up\n/busybox sleep 100\n"
+    archive = Archive()
+    archive.character_device("dev/console", 5, 1)
+    archive.file("busybox", static_busybox(chosen_architecture(options.arch)).read_bytes(), 0o755)
+    archive.file("loop.ko", found[0].read_bytes())
+    archive.file("init", script, 0o755)
+    initramfs = options.output.with_suffix(".cpio")
+    initramfs.write_bytes(archive.bytes())
+    boot = firstlight.record_with(replace(options, initrd=initramfs, ready="the module is up"))
+    assert_all_hold(boot)
+    calls = boot.table("calls").select("node", "parent", "function", "module").rows()
+    functions = {node: function for node, _, function, _ in calls}
+    callers = {function: functions[parent] for _, parent, function, module in calls if module == "loop"}
+    assert callers["loop_init"] == "do_one_initcall"
+    assert callers["loop_add"] == "loop_init"
 
 
 def assert_ran_script(boot: Boot) -> pl.DataFrame:
