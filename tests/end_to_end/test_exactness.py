@@ -14,7 +14,6 @@ from firstlight.bundle.tables import SCHEMAS
 from firstlight.cli.app import app
 from firstlight.lab.run.record import record
 from firstlight.lab.run.verify import compare, verify
-from firstlight.recipe.options import RecordOptions
 from other_boots import OTHER_QEMU, with_other_input
 from short_boots import short
 
@@ -91,11 +90,11 @@ def test_a_userspace_with_systemd_is_equal_twice(debian_boot: Path, boots: Path)
 
 
 @pytest.mark.skipif(OTHER_QEMU is None, reason="there is no second QEMU: see make/other-qemu.sh")
-def test_another_qemu_repeats_itself_too(boots: Path, default_boot: Path) -> None:
+def test_another_qemu_repeats_itself_too(boots: Path, short_boot: Path) -> None:
     qemu = Path(OTHER_QEMU or "")
-    first = record(RecordOptions(output=boots / "other-1.boot", qemu=qemu))
-    second = record(RecordOptions(output=boots / "other-2.boot", qemu=qemu))
+    first = record(short(output=boots / "other-1.boot", qemu=qemu))
+    second = record(short(output=boots / "other-2.boot", qemu=qemu))
     assert compare(first, second).equal
-    ours, theirs = firstlight.open(default_boot), firstlight.open(first)
+    ours, theirs = firstlight.open(short_boot), firstlight.open(first)
     assert ours.manifest.versions["qemu"] != theirs.manifest.versions["qemu"]
     assert ours.marks()["mark"].to_list() == theirs.marks()["mark"].to_list()

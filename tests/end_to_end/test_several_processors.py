@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -41,10 +42,11 @@ def qemu_for(name: str) -> Path:
 def test_the_profile_is_sound_and_equal_each_time_and_changes_nothing(name: str, tmp_path: Path) -> None:
     qemu, cpus = qemu_for(name), CPUS[name]
     one, other, plain = (tmp_path / f"{each}.boot" for each in ("a", "b", "plain"))
-    boot = firstlight.record_with(RecordOptions(one, arch=name, cpus=cpus, qemu=qemu))
+    options = RecordOptions(one, arch=name, cpus=cpus, qemu=qemu)
+    boot = firstlight.record_with(options)
     with host_under_load():
-        firstlight.record_with(RecordOptions(other, arch=name, cpus=cpus, qemu=qemu))
-    firstlight.record_with(RecordOptions(plain, arch=name, cpus=cpus, qemu=qemu, profile=False))
+        firstlight.record_with(replace(options, output=other))
+    firstlight.record_with(replace(options, output=plain, profile=False))
     assert_equal(one, other)
     assert_undisturbed(one, plain)
     assert boot.manifest.mode == "exact"
