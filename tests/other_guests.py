@@ -78,6 +78,12 @@ def assert_profile_is_sound(boot: Boot) -> list[str]:
     levels = "early pure core postcore arch subsys fs rootfs device late".split()
     assert [mark.removeprefix("initcall_") for mark in marks if mark.startswith("initcall_")] == levels
     assert marks[-3:] == ["user_start", "guest_start", "ready"]
+    # Threads of the kernel, and the one that idles, never reach user mode.
+    reached = boot.table("threads").filter(pl.col("user_start_ns").is_not_null())
+    assert set(reached["kind"]) == {"user"}
+    assert reached["user_instructions"].min() > 0  # type: ignore[operator]
+    (run_init,) = boot.marks().filter(mark="run_init")["time_ns"]
+    assert reached["user_start_ns"].min() > run_init
     return marks
 
 

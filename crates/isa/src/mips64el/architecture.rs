@@ -70,8 +70,9 @@ impl Isa for Mips64el {
     const DELAY_SLOT_BYTES: u64 = 4;
 
     const INSIDE: &'static [&'static str] = symbols::INSIDE;
-    // Each way out goes through one of these labels (arch/mips/kernel/entry.S).
-    const WAYS_OUT: &'static [&'static str] = &["restore_all", "restore_partial"];
+    // Each way out to user mode goes through one of these labels (arch/mips/kernel/entry.S): of interrupts and exceptions, and of system
+    // calls. What follows, `restore_all`, also leads back into the kernel.
+    const WAYS_OUT: &'static [&'static str] = &["resume_userspace", "syscall_exit", "syscall_exit_partial"];
 
     // They read a register of the processor for a program, where that is what it wants (arch/mips/kernel/genex.S).
     const GOES_ON: &'static [(&'static str, &'static str)] =
