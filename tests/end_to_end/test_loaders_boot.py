@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import firstlight
+from firstlight.cli.main import run
 from firstlight.lab.images import find_image
 from firstlight.recipe.isa import DEFAULT, architecture_of
 from firstlight.recipe.options import RecordOptions
@@ -83,6 +84,18 @@ def test_a_boot_loader_from_the_first_instruction_on(tmp_path: Path) -> None:
     starting = next(time for text, time in log.items() if text.startswith("Starting kernel"))
     # It waits two seconds for a key.
     assert 0 < banner < starting - 2_000_000_000 < starting <= marks["kernel_entry"]
+
+
+@pytest.mark.skipif(shutil.which("qemu-system-aarch64") is None, reason="QEMU for arm64 is not installed")
+def test_a_loader_that_never_does_anything_leaves_a_bundle_that_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "loader").write_bytes(bytes(100_000))
+    options = RecordOptions(tmp_path / "a.boot", arch="arm64", loader=str(tmp_path / "loader"), timeout_wall_s=5)
+    with pytest.raises(firstlight.UnhealthyBootError, match="wall_timeout"):
+        firstlight.record_with(options)
+    assert run(["show", str(tmp_path / "a.boot")]) == 0
+    assert "Failed: wall timeout" in capsys.readouterr().out
 
 
 @pytest.mark.skipif(SYMBOLS is None, reason="`make loader-symbols` has not built U-Boot's program file")

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 import firstlight
 from busy_host import host_under_load
 from equal_boots import assert_equal, assert_undisturbed
 from firstlight.api import Boot
+from firstlight.audit.boot import audit
 from firstlight.bundle.processes_missing import processes_missing
+from firstlight.errors import UsageError
 from firstlight.lab.kernel.kernel import default_kernel
 from firstlight.recipe.isa import architecture_of
 from firstlight.recipe.options import RecordOptions
@@ -54,6 +58,8 @@ def test_the_profile_is_sound_complete_and_equal_each_time_and_changes_nothing(t
     assert processes_missing(boot.manifest) is not None
     assert_entries_serve(boot)
     assert_lines_have_their_times(boot)
+    with pytest.raises(UsageError, match="does not know the processor of this guest, mips64el"):
+        audit(one)
 
 
 def assert_entries_serve(boot: Boot) -> None:

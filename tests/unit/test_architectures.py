@@ -280,7 +280,7 @@ def test_an_architecture_without_plugin_and_root_images_says_what_it_cannot_do(
 @pytest.mark.parametrize("chosen", ["devices", "user_functions"])
 def test_an_architecture_whose_processes_are_not_followed_says_so_before_the_boot(name: str, chosen: str) -> None:
     options = RecordOptions(output=Path("a.boot"), **{chosen: True})  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=f"processes of a guest of {name} are not followed") as caught:
+    with pytest.raises(UsageError, match="is not followed beyond the functions of its kernel") as caught:
         check_choices(options, architecture_of(name))
     assert caught.value.hint is not None
 

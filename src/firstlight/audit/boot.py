@@ -18,7 +18,7 @@ from firstlight.audit.recorded import recorded_tables
 from firstlight.audit.tables import AuditEvidence, Tables
 from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.open import open as open_boot
-from firstlight.errors import FirstlightError, LabError
+from firstlight.errors import FirstlightError, LabError, UsageError
 from firstlight.lab.guest.report import read_report
 from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress, SilentProgress
@@ -28,6 +28,7 @@ from firstlight.lab.qemu.confinement import launch
 from firstlight.lab.run.options_from_manifest import options_from_manifest
 from firstlight.lab.run.resolve import Inputs, resolve
 from firstlight.lab.run.runner import RunOutcome, Watch, run
+from firstlight.recipe.isa import architecture_of, architectures
 from firstlight.recipe.mode import RecordMode
 from firstlight.recipe.recipe import Recipe
 from firstlight.schema.records import FailureReason
@@ -63,6 +64,7 @@ def audit(bundle: Path, progress: Progress | None = None, *, trust: bool = False
     :param trust: use what a bundle names that was not recorded here.
     :raises BundleError: when the bundle is damaged, or no recording.
     :raises FirstlightError: when it has no profile, is of a live boot, or did not come to an end of its own.
+    :raises UsageError: when the second observer does not know the processor of the guest.
     :raises LabError: when an input is missing or another one, when the second boot was not the same, or when the oracle
         could not observe it.
     """
@@ -164,6 +166,14 @@ def _check(manifest: Manifest, where: str) -> None:
         )
     if not isinstance(manifest.recipe, Recipe):
         return
+    architecture = architecture_of(manifest.recipe.architecture)
+    if not architecture.has_oracle:
+        known = sorted(each.distribution_name for each in architectures().values() if each.has_oracle)
+        raise UsageError(
+            f"the second observer does not know the processor of this guest, {architecture.distribution_name}",
+            where=where,
+            hint=f"audit a boot of {', '.join(known)}",
+        )
     if not manifest.recipe.chosen.profile:
         raise FirstlightError("this bundle has no profile", where=where, hint="record without `--no-profile`")
     if manifest.recipe.chosen.cpus > 1:

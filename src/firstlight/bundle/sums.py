@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from firstlight.bundle.invariants import missing_invariant
-from firstlight.bundle.manifest import Manifest
+from firstlight.bundle.manifest import BootState, Manifest
 from firstlight.errors import BundleError
 from firstlight.recipe.mode import RecordMode
 
@@ -100,7 +100,8 @@ def _by_phase(rows: pl.DataFrame, spans: pl.DataFrame) -> str | None:
     """What all nodes did in a phase is what the phase did, where that is known."""
     by_phase = rows.group_by("phase").agg(pl.col("self_instructions").sum().alias("made"))
     phases = spans.filter(pl.col("kind") == "phase")
-    strange = by_phase.filter(~pl.col("phase").is_in(phases["name"].implode())).sort("phase")
+    # A boot that failed before its first instruction was counted has no phase that lasted.
+    strange = by_phase.filter(~pl.col("phase").is_in(phases["name"].implode()), pl.col("made") != 0).sort("phase")
     if not strange.is_empty():
         return f"there is no phase {strange['phase'][0]!r:.60}"
     both = phases.select("name", "instructions").join(by_phase, left_on="name", right_on="phase", how="left")
@@ -208,9 +209,10 @@ def _marks(manifest: Manifest, marks: pl.DataFrame, read: Read) -> str | None:
 def _phases(manifest: Manifest, spans: pl.DataFrame, read: Read) -> str | None:
     """The phases follow one another from power-on to the end; only the last one may not have ended."""
     phases = spans.filter(pl.col("kind") == "phase").sort("start_ns", "span")
-    if phases.is_empty():
-        return "it has no phases"
     totals = manifest.totals
+    if phases.is_empty():
+        # Of a boot that failed before its first instruction was counted.
+        return None if manifest.status == BootState.FAILED and not totals.virtual_ns else "it has no phases"
     ended = phases.filter(pl.col("end_ns").is_not_null())
     fault = _chained(phases, ended, "phase") or _negative(phases, ["instructions", "idle_ns"], "name")
     if fault is not None:

@@ -69,7 +69,7 @@ def find_loader(architecture: Architecture, name: str) -> Loader:
     if not path.exists():
         own = " or ".join(f"`{each}`" for each in architecture.loaders) or "none by name"
         raise UsageError(
-            f"there is no such file, and guests of {architecture.name} have no loader of this name",
+            f"there is no such file, and guests of {architecture.distribution_name} have no loader of this name",
             where=where,
             hint=f"give {own}, or the file of a firmware",
         )

@@ -62,7 +62,7 @@ def require_repeatable(cpus: int, qemu: Qemu, architecture: Architecture) -> Non
     if cpus == 1:
         return
     first = architecture.several_processors_since
-    name = f"a guest of {architecture.name}"
+    name = f"a guest of {architecture.distribution_name}"
     if first is None:
         raise UsageError(
             f"`--cpus {cpus}` breaks exactness: {name} {architecture.several_processors}", hint="leave it out"

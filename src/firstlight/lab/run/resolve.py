@@ -86,7 +86,7 @@ def resolve(options: RecordOptions, progress: Progress | None = None, *, dry_run
     architecture = guest_architecture(options)
     check_choices(options, architecture)
     if options.profile and not (options := without_missing_profile(options, architecture)).profile:
-        progress.note(f"a guest of {architecture.name} has no profile: the plugin has no module for it")
+        progress.note(f"a guest of {architecture.distribution_name} has no profile: the plugin has no module for it")
     qemu = find_qemu(architecture, options.qemu)
     if options.machine is not None:
         validate_machine(options.machine, architecture, qemu.machines(), live=options.live)

@@ -110,7 +110,7 @@ def check_choices(options: RecordOptions, architecture: Architecture) -> None:
 
 def _check_what_exists(options: RecordOptions, architecture: Architecture) -> None:
     """Reject what there is no plugin or no machine for on this architecture."""
-    guest = f"a guest of {architecture.name}"
+    guest = f"a guest of {architecture.distribution_name}"
     if not architecture.has_root_images and options.rootfs is not None:
         hint = "put the files into an initramfs: `--initrd`"
         raise UsageError(f"{guest} cannot be booted with `--rootfs`", hint=hint)
@@ -131,7 +131,7 @@ def _check_what_exists(options: RecordOptions, architecture: Architecture) -> No
         _check_needs_no_profile(options, guest)
     if not architecture.has_processes and (word := _needs_processes(options)) is not None:
         hint = f"leave `{word}` out: the profile of the kernel has every function without it"
-        raise UsageError(f"processes of {guest} are not followed", where=word, hint=hint)
+        raise UsageError(f"{guest} is not followed beyond the functions of its kernel", where=word, hint=hint)
 
 
 def _needs_processes(options: RecordOptions) -> str | None:
@@ -179,14 +179,17 @@ def _check_storage(options: RecordOptions, architecture: Architecture) -> None:
                 f"`--{name.replace('_', '-')}` cannot be combined with `--storage`", hint=f"leave one out: {reason}"
             )
     if not architecture.has_disk_models:
-        raise UsageError(f"a guest of {architecture.name} cannot be booted with `--storage`", hint="leave it out")
+        raise UsageError(
+            f"a guest of {architecture.distribution_name} cannot be booted with `--storage`", hint="leave it out"
+        )
 
 
 def _check_loader(options: RecordOptions, architecture: Architecture) -> None:
     """Check what goes with a boot loader of the user's choice."""
     if not architecture.largest_loader:
         raise UsageError(
-            f"a guest of {architecture.name} cannot be started by `--loader`", hint="leave it out: QEMU starts it"
+            f"a guest of {architecture.distribution_name} cannot be started by `--loader`",
+            hint="leave it out: QEMU starts it",
         )
     if options.machine is not None and architecture.is_small(options.machine):
         raise UsageError(

@@ -197,6 +197,8 @@ class Architecture:
     """The device of QEMU that is the report's serial port, on machines that have one port of their own."""
     has_profile: bool = True
     """Whether the plugin follows its functions. Otherwise a boot is exact, and has marks and phases by the guest."""
+    has_oracle: bool = True
+    """The second observer knows this processor, so boots can be audited."""
     has_processes: bool = True
     """Whether the plugin follows its processes, too, and reads arguments of functions."""
     has_device_tree: bool = True

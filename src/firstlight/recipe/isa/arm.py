@@ -37,6 +37,7 @@ ARM = Architecture(
     # docs/reference/formats/guest-report.md; and the reading of the timer, because four bytes may stand in any file.
     ready_mark=bytes.fromhex("41f020e3 1e0f51ec"),
     audited=AuditedProcessors(full=("cortex-a15",), quick=("cortex-a15",)),
+    has_oracle=False,
     has_processes=False,
     has_root_images=False,
     has_kernel_roots=False,

@@ -38,6 +38,7 @@ PPC64LE = Architecture(
     # docs/reference/formats/guest-report.md; and the reading of the time base: four bytes may stand in any file.
     ready_mark=bytes.fromhex("0000313e a6426c7c"),
     audited=AuditedProcessors(full=("power9_v2.0",), quick=("power9_v2.0",)),
+    has_oracle=False,
     has_processes=False,
     # The firmware writes its own.
     has_device_tree=False,
