@@ -276,6 +276,14 @@ def test_an_architecture_without_plugin_and_root_images_says_what_it_cannot_do(
     assert caught.value.hint is not None
 
 
+@pytest.mark.parametrize(("name", "largest"), [("arm", "3G"), ("mips64el", "2G")])
+def test_more_memory_than_a_machine_can_have_is_named_before_the_boot(name: str, largest: str) -> None:
+    check_choices(RecordOptions(output=Path("a.boot"), memory=largest), architecture_of(name))
+    with pytest.raises(UsageError, match="no machine with so much memory") as caught:
+        check_choices(RecordOptions(output=Path("a.boot"), memory="4G"), architecture_of(name))
+    assert caught.value.hint == f"give {largest} at most"
+
+
 @pytest.mark.parametrize("name", ["arm", "mips64el", "ppc64le"])
 @pytest.mark.parametrize("chosen", ["devices", "user_functions"])
 def test_an_architecture_whose_processes_are_not_followed_says_so_before_the_boot(name: str, chosen: str) -> None:

@@ -255,10 +255,18 @@ def _check_pattern(pattern: str) -> None:
 def guest_memory(options: RecordOptions, architecture: Architecture) -> int:
     """Bytes of the guest's memory: what was chosen, or the default of its kind.
 
-    :raises UsageError: for what is not a size.
+    :raises UsageError: for what is not a size, or is more than the machine can have.
     """
     if options.memory is not None:
         # QEMU takes whole mebibytes of what it is given here.
-        return max(1 << 20, parse_size(options.memory) >> 20 << 20)
+        memory = max(1 << 20, parse_size(options.memory) >> 20 << 20)
+        largest = architecture.largest_memory
+        if largest is not None and memory > largest:
+            raise UsageError(
+                f"a guest of {architecture.distribution_name} has no machine with so much memory",
+                where=f"--memory {options.memory}",
+                hint=f"give {largest >> 30}G at most",
+            )
+        return memory
     default = architecture.default_memory if options.rootfs is None else architecture.default_rootfs_memory
     return parse_size(default)

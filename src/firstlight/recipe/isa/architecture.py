@@ -205,6 +205,8 @@ class Architecture:
     """Whether its machine describes itself by a device tree, which a file of the user can replace."""
     tree_gets_memory: bool = True
     """Whether QEMU writes the machine's memory into such a file."""
+    largest_memory: int | None = None
+    """Bytes that the machine can have at most; none where no guest comes near."""
     memory_start: int | None = None
     """Where memory begins, on a machine that shows persistent memory by its device tree alone.
 

@@ -37,6 +37,8 @@ ARM = Architecture(
     # docs/reference/formats/guest-report.md; and the reading of the timer, because four bytes may stand in any file.
     ready_mark=bytes.fromhex("41f020e3 1e0f51ec"),
     audited=AuditedProcessors(full=("cortex-a15",), quick=("cortex-a15",)),
+    # What is left of 32 bits above the devices of QEMU's virt.
+    largest_memory=3 << 30,
     has_oracle=False,
     has_processes=False,
     has_root_images=False,

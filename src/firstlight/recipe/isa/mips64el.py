@@ -38,6 +38,8 @@ MIPS64EL = Architecture(
     # docs/reference/formats/guest-report.md; and the reading of the counter: four bytes may stand in any file.
     ready_mark=bytes.fromhex("014c003c 3b10027c"),
     audited=AuditedProcessors(full=("MIPS64R2-generic",), quick=("MIPS64R2-generic",)),
+    # Of QEMU's hw/mips/malta.c.
+    largest_memory=2 << 30,
     has_oracle=False,
     has_processes=False,
     # The kernel has the one of its board built in.
