@@ -44,6 +44,19 @@ def test_a_map_that_is_not_this_kernels_is_not_taken(tmp_path: Path, content: by
     assert system_map(kernel(tmp_path)) is None
 
 
+@pytest.mark.parametrize("start", ["_text", "_start"])
+def test_the_map_beside_an_image_that_is_not_packed_is_taken(tmp_path: Path, start: str) -> None:
+    path = tmp_path / "Image"
+    path.write_bytes(bytes(0x100) + b"Linux version 6.1.0-test (somebody) #1\0" + bytes(0x1000))
+    image = Kernel(path, "digest", "6.1.0-test", None, None)
+    own = OWN + f"{BANNER - 0x100:016x} T {start}\n".encode()
+    (tmp_path / "System.map").write_bytes(own)
+    assert system_map(image) == own
+    for other in (OWN, own.replace(f"{BANNER:016x}".encode(), f"{BANNER + 8:016x}".encode())):
+        (tmp_path / "System.map").write_bytes(other)
+        assert system_map(image) is None
+
+
 def test_a_map_of_another_release_is_not_taken(tmp_path: Path) -> None:
     (tmp_path / "System.map").write_bytes(OWN)
     assert system_map(kernel(tmp_path, release="6.1.0-other")) is None

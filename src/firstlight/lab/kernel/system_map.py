@@ -11,7 +11,9 @@ from firstlight.lab.kernel.kernel import Kernel
 
 #: Fewer symbols are none: some distributions leave a line that says where the real file is.
 _LEAST = 100
-_BANNER = "linux_banner"
+_BANNER = b"linux_banner"
+#: Where an image begins, by the names of its architecture.
+_STARTS = (b"_text", b"_start", b"_head")
 
 
 def has_addresses(symbols: bytes) -> bool:
@@ -60,7 +62,8 @@ def system_map(kernel: Kernel) -> bytes | None:
     """The symbols of the `System.map` beside a kernel; `None` when there is none that is this kernel's.
 
     It is this kernel's when the text that it calls `linux_banner` stands at that place of the kernel's image, and names
-    the same release.
+    the same release. The image of a kernel that unpacks itself is only read on x86_64: of a zImage of arm and a
+    `vmlinuz` of MIPS no map is taken.
     """
     for path in _places(kernel):
         try:
@@ -82,12 +85,30 @@ def _places(kernel: Kernel) -> Iterator[Path]:
 
 
 def _belongs(text: bytes, kernel: Kernel) -> bool:
-    line = next((line for line in text.splitlines() if line.endswith(f" {_BANNER}".encode())), None)
-    image = open_image(kernel.path.read_bytes()) if line is not None else None
-    if line is None or image is None or kernel.release is None:
+    if kernel.release is None:
         return False
-    try:
-        banner = image.text_at(int(line.partition(b" ")[0], 16), 1024)
-    except ValueError:
-        return False
-    return banner is not None and banner.startswith(f"Linux version {kernel.release} ")
+    wanted = f"Linux version {kernel.release} ".encode()
+    return any(banner.startswith(wanted) for banner in _banners(text, kernel.path.read_bytes()))
+
+
+def _banners(text: bytes, file: bytes) -> Iterator[bytes]:
+    """What stands in a kernel's file at the place that a map calls `linux_banner`."""
+    addresses = {}
+    for line in text.splitlines():
+        address, _, name = line.partition(b" ")
+        if name[2:] in (_BANNER, *_STARTS):
+            try:
+                addresses[name[2:]] = int(address, 16)
+            except ValueError:
+                return
+    banner = addresses.pop(_BANNER, None)
+    if banner is None:
+        return
+    image = open_image(file)
+    if image is not None:
+        yield (image.text_at(banner, 1024) or "").encode()
+        return
+    # An Image of arm64 or riscv64 is the memory of the kernel from its first address on.
+    for start in addresses.values():
+        if 0 <= banner - start < len(file):
+            yield file[banner - start :][:1024]
