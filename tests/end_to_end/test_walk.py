@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+from pathlib import Path
+
 import pytest
 
+from firstlight.cli.main import run
 from firstlight.lab.kernel.kernel import default_kernel
 from firstlight.render.terminal.experiment_progress import ExperimentProgress
 from firstlight.study.extent import Extent
@@ -59,3 +64,12 @@ def test_what_is_missing_is_named_and_the_rest_is_measured(walked: Outcome) -> N
     assert reasons["alternation-ext4"] == NO_DEBIAN
     assert reasons["chgrp -R 1000 on tmpfs"] == NO_DEBIAN
     assert {finding.verdict for finding in walked.findings} == {"not testable here"}
+
+
+def test_the_command_names_itself_as_what_repeats_it(tmp_path: Path) -> None:
+    words = ["--shape", "5x5", "--fs", "tmpfs", "--command", "chgrp -R 1000 {}", "--alternations", "2",
+             "--no-law", "--no-counts", "--no-audit"]  # fmt: skip
+    run(["walk", *words, "--kernel", str(default_kernel().path), "-o", str(tmp_path / "w")])
+    recipe = json.loads((tmp_path / "w/study.json").read_text())["recipe"]
+    assert recipe[0] == f"`firstlight walk {shlex.join(words)} --kernel KERNEL -o DIR` repeats it."
+    assert "xfs" not in recipe[2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -154,4 +156,25 @@ def _boot(work: Workload, extent: Extent, folder: Path, jobs: int | None, *, fre
     from firstlight_studies.tree_walk.run import measure
 
     with lab_in(folder, TREE_WALK.images, extent, jobs, fresh=fresh) as lab:
-        return measure(work, lab)
+        outcome = measure(work, lab)
+    # The first line is that of the study, whose walk is another one.
+    return replace(outcome, recipe=(f"`{_command(work, extent)} -o DIR` repeats it.", *outcome.recipe[1:]))
+
+
+def _command(work: Workload, extent: Extent) -> str:
+    """The command that asks for a walk."""
+    from firstlight_studies.tree_walk.run import SIZES
+    from firstlight_studies.tree_walk.workload import PLACE, TOOLS
+
+    words = ["firstlight", "walk", "--shape", str(work.shape), "--fs", ",".join(work.file_systems)]
+    # The place of the tree needs no quotes within the text of a command.
+    texts = [command.line(PLACE).replace(shlex.quote(PLACE), PLACE) for command in work.commands]
+    if work.commands != TOOLS:
+        words += [word for text in texts for word in ("--command", text)]
+    words += ["--alternations", str(work.alternations)]
+    if not work.sizes:
+        words.append("--no-law")
+    elif work.sizes != SIZES:
+        words += ["--sizes", ",".join(map(str, work.sizes))]
+    words += [word for word, asked in (("--no-counts", work.counts_on), ("--no-audit", work.audit)) if not asked]
+    return f"{shlex.join(words)}{extent.options}"

@@ -190,8 +190,9 @@ class _Answer:
         more = f"; {', '.join(versions)}" if versions else ""
         lines = [
             f"Booted: {booted} with a minimal guest in memory, in exact mode{more}.",
-            f"A tree {work.shape} ({work.shape.directories:,} directories) is made on {', '.join(work.file_systems)}; "
-            "ext4 and xfs are on a disk in memory. It is written out and walked once, so everything is in the cache.",
+            f"A tree {work.shape} ({work.shape.directories:,} directories) is made on {', '.join(work.file_systems)}"
+            f"{'; ext4 and xfs are on a disk in memory' if set(work.file_systems) != {'tmpfs'} else ''}. "
+            "It is written out and walked once, so everything is in the cache.",
             "Then each program runs in turn without and with one more stat per directory, "
             f"{work.alternations} times{' (some once)' if work.few else ''}: our walk, {commands}.",
             "Other trees, programs and file systems: `firstlight walk`.",
