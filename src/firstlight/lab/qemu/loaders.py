@@ -53,7 +53,7 @@ def find_loader(architecture: Architecture, name: str) -> Loader:
     ...     find_loader(DEFAULT, "grub")
     ... except UsageError as error:
     ...     print(error.report())
-    error: --loader grub: there is no such file, and guests of x86_64 have no loader of this name
+    error: --loader grub: there is no such file, and guests of amd64 have no loader of this name
     hint: give `ovmf`, or the file of a firmware
     """
     named = architecture.loaders.get(name)
