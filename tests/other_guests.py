@@ -55,7 +55,7 @@ def assert_as_long(boot: Boot, other: Boot, period_ns: int) -> None:
 
 
 def assert_minimal_guest_came_up(boot: Boot, machine: str, shown: bytes) -> None:
-    """The guest is of the machine that it names, its console shows what boots there, and nothing is missing."""
+    """Check the machine that the guest reports, a line of its console, and that nothing is missing."""
     assert boot.manifest.mode == "exact"
     assert boot.manifest.completeness.complete
     assert dict(boot.facts().select("fact", "value").iter_rows())["kernel.machine"] == machine

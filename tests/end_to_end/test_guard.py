@@ -13,6 +13,7 @@ import yaml
 
 from answers import data_of_answer
 from firstlight.cli.main import run
+from short_boots import SHORT
 
 pytestmark = pytest.mark.boot
 
@@ -62,14 +63,14 @@ def test_the_script_of_the_gitlab_job_finds_what_made_the_boot_slower(project: P
 
 def test_sizes_are_booted_and_their_law_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plan = tmp_path / "devices.toml"
-    plan.write_text("""
+    plan.write_text(f"""
         sizes = [8, 16, 32, 64, 128]
         canary = false
         [base]
         profile = false
-        append = "nolapic_timer"
+        append = "{SHORT}"
         [each]
-        qemu-options = ["-device", "pci-testdev,multifunction=on,addr={8 + i / 8:x}.{i % 8}"]
+        qemu-options = ["-device", "pci-testdev,multifunction=on,addr={{8 + i / 8:x}}.{{i % 8}}"]
     """)
     assert run(["scale", str(plan), "--json", "--at", "256"]) == 0
     (found,) = data_of_answer(capsys.readouterr().out)["configurations"]

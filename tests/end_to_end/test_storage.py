@@ -17,6 +17,7 @@ from firstlight.lab.storage.model import find_model, read_model
 from firstlight.lab.storage.requests import busy_ns, read_requests
 from firstlight.recipe.options import RecordOptions
 from firstlight.recipe.recipe import Recipe
+from short_boots import SHORT
 from storage_models import expected_ends
 
 pytestmark = pytest.mark.boot
@@ -75,7 +76,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def options(root: Path, output: Path, storage: Path | str, *, profile: bool = True) -> RecordOptions:
     """A boot of that root from such a disk."""
     return RecordOptions(
-        output, rootfs=str(root), storage=str(storage), ready="^up", append="quiet nolapic_timer", profile=profile
+        output, rootfs=str(root), storage=str(storage), ready="^up", append=f"{SHORT} quiet", profile=profile
     )
 
 
@@ -155,7 +156,7 @@ def test_a_boot_that_is_given_up_while_the_disk_is_busy_ends(root: Path, tmp_pat
         rootfs=str(root),
         storage=str(path),
         ready="^up",
-        append="quiet nolapic_timer",
+        append=f"{SHORT} quiet",
         timeout_virtual_s=30.0,
     )
     with pytest.raises(firstlight.UnhealthyBootError, match="virtual_timeout"):

@@ -3,7 +3,6 @@
 //! its environment; elsewhere it makes the same detour without the call, so that two runs differ by the calls alone.
 //!
 //! Programs that walk trees open directories by `openat` with `O_DIRECTORY` (gnulib's fts) or by `opendir`.
-
 //!
 //! A build that aborts at a panic has no standard library: its few functions of C are those of the program that loads it. Such
 //! a library names no other one, so the C library of the guest does not have to be there when it is linked.

@@ -167,8 +167,8 @@ def _check(manifest: Manifest, where: str) -> None:
     if not isinstance(manifest.recipe, Recipe):
         return
     architecture = architecture_of(manifest.recipe.architecture)
-    if not architecture.has_oracle:
-        known = sorted(each.distribution_name for each in architectures().values() if each.has_oracle)
+    if architecture.audited is None:
+        known = sorted(each.distribution_name for each in architectures().values() if each.audited is not None)
         raise UsageError(
             f"the second observer does not know the processor of this guest, {architecture.distribution_name}",
             where=where,

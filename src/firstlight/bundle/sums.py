@@ -93,15 +93,19 @@ def _phase_calls(manifest: Manifest, rows: pl.DataFrame, read: Read) -> str | No
         if not wrong.is_empty():
             node, whole, made = wrong.select("node", column, f"{column}_phases").row(0)
             return f"`{column}` of node {node} is {_text(made or 0)} in all phases, and {_text(whole)} in `calls`"
-    return _by_phase(rows, read("spans"))
+    return None if _never_ran(manifest) else _by_phase(rows, read("spans"))
+
+
+def _never_ran(manifest: Manifest) -> bool:
+    """The boot failed before its first instruction was counted, so it has no phases."""
+    return manifest.status == BootState.FAILED and not manifest.totals.virtual_ns
 
 
 def _by_phase(rows: pl.DataFrame, spans: pl.DataFrame) -> str | None:
     """What all nodes did in a phase is what the phase did, where that is known."""
     by_phase = rows.group_by("phase").agg(pl.col("self_instructions").sum().alias("made"))
     phases = spans.filter(pl.col("kind") == "phase")
-    # A boot that failed before its first instruction was counted has no phase that lasted.
-    strange = by_phase.filter(~pl.col("phase").is_in(phases["name"].implode()), pl.col("made") != 0).sort("phase")
+    strange = by_phase.filter(~pl.col("phase").is_in(phases["name"].implode())).sort("phase")
     if not strange.is_empty():
         return f"there is no phase {strange['phase'][0]!r:.60}"
     both = phases.select("name", "instructions").join(by_phase, left_on="name", right_on="phase", how="left")
@@ -211,8 +215,7 @@ def _phases(manifest: Manifest, spans: pl.DataFrame, read: Read) -> str | None:
     phases = spans.filter(pl.col("kind") == "phase").sort("start_ns", "span")
     totals = manifest.totals
     if phases.is_empty():
-        # Of a boot that failed before its first instruction was counted.
-        return None if manifest.status == BootState.FAILED and not totals.virtual_ns else "it has no phases"
+        return None if _never_ran(manifest) else "it has no phases"
     ended = phases.filter(pl.col("end_ns").is_not_null())
     fault = _chained(phases, ended, "phase") or _negative(phases, ["instructions", "idle_ns"], "name")
     if fault is not None:

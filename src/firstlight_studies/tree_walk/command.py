@@ -144,7 +144,7 @@ def _extent(kernel: Path | None, arch: str | None) -> Extent:
     from firstlight.study import Extent
     from firstlight_studies.catalogue import TREE_WALK
 
-    chosen = DEFAULT if arch is None else chosen_architecture(arch)
+    chosen = chosen_architecture(arch)
     extent = Extent(kernel=kernel, arch=None if chosen is DEFAULT else chosen.distribution_name)
     TREE_WALK.check(extent)
     return extent
@@ -157,7 +157,7 @@ def _boot(work: Workload, extent: Extent, folder: Path, jobs: int | None, *, fre
 
     with lab_in(folder, TREE_WALK.images, extent, jobs, fresh=fresh) as lab:
         outcome = measure(work, lab)
-    # The first line is that of the study, whose walk is another one.
+    # The first line names the command of the study, which boots other arms.
     return replace(outcome, recipe=(f"`{_command(work, extent)} -o DIR` repeats it.", *outcome.recipe[1:]))
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from firstlight.recipe.isa import DEFAULT
+from firstlight.recipe.isa.architecture import AuditedProcessors
 
 
 class Extent(StrEnum):
@@ -75,8 +76,14 @@ def cells(
     ]
 
 
+def _audited() -> AuditedProcessors:
+    assert DEFAULT.audited is not None, "the matrix is of the architecture that was audited first"
+    return DEFAULT.audited
+
+
 def _models(extent: Extent) -> list[str]:
-    return [f"{name}-v1" for name in (DEFAULT.audited.full if extent is Extent.FULL else DEFAULT.audited.quick)]
+    audited = _audited()
+    return [f"{name}-v1" for name in (audited.full if extent is Extent.FULL else audited.quick)]
 
 
 def _mitigations(extent: Extent, processor: str, release: str) -> Iterator[Mitigations]:
@@ -84,7 +91,7 @@ def _mitigations(extent: Extent, processor: str, release: str) -> Iterator[Mitig
     if extent is Extent.FULL:
         yield Mitigations.OFF
         yield Mitigations.RETPOLINE
-    if processor.startswith(DEFAULT.audited.stuffed) and _version(release) >= _STUFFING_SINCE:
+    if processor.startswith(_audited().stuffed) and _version(release) >= _STUFFING_SINCE:
         yield Mitigations.STUFFING
 
 

@@ -182,7 +182,8 @@ class Architecture:
     """What several processors of a guest do where they are not exact: the end of a sentence."""
     several_processors_since: tuple[int, int] | None = None
     """The first QEMU in which they are exact, of those that were measured; none where there is none."""
-    audited: AuditedProcessors
+    audited: AuditedProcessors | None = None
+    """None where the second observer does not know the processor, so that no boot can be audited."""
     bits: int = 64
     """Bits of an address of its programs."""
     firmware_package: str | None = None
@@ -197,8 +198,6 @@ class Architecture:
     """The device of QEMU that is the report's serial port, on machines that have one port of their own."""
     has_profile: bool = True
     """Whether the plugin follows its functions. Otherwise a boot is exact, and has marks and phases by the guest."""
-    has_oracle: bool = True
-    """The second observer knows this processor, so boots can be audited."""
     has_processes: bool = True
     """Whether the plugin follows its processes, too, and reads arguments of functions."""
     has_device_tree: bool = True

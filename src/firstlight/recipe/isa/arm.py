@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.recipe.isa.architecture import Architecture, AuditedProcessors
+from firstlight.recipe.isa.architecture import Architecture
 
 ARM = Architecture(
     name="arm",
@@ -36,10 +36,8 @@ ARM = Architecture(
     helper_asset="firstlight-guest-arm",
     # docs/reference/formats/guest-report.md; and the reading of the timer, because four bytes may stand in any file.
     ready_mark=bytes.fromhex("41f020e3 1e0f51ec"),
-    audited=AuditedProcessors(full=("cortex-a15",), quick=("cortex-a15",)),
-    # What is left of 32 bits above the devices of QEMU's virt.
+    # QEMU's virt maps its devices into the first GiB of the 4 GiB that 32 bits address.
     largest_memory=3 << 30,
-    has_oracle=False,
     has_processes=False,
     has_root_images=False,
     has_kernel_roots=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.recipe.isa.architecture import Architecture, AuditedProcessors
+from firstlight.recipe.isa.architecture import Architecture
 
 MIPS64EL = Architecture(
     name="mips64el",
@@ -37,10 +37,8 @@ MIPS64EL = Architecture(
     helper_asset="firstlight-guest-mips64el",
     # docs/reference/formats/guest-report.md; and the reading of the counter: four bytes may stand in any file.
     ready_mark=bytes.fromhex("014c003c 3b10027c"),
-    audited=AuditedProcessors(full=("MIPS64R2-generic",), quick=("MIPS64R2-generic",)),
     # Of QEMU's hw/mips/malta.c.
     largest_memory=2 << 30,
-    has_oracle=False,
     has_processes=False,
     # The kernel has the one of its board built in.
     has_device_tree=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from firstlight.recipe.isa.architecture import Architecture, AuditedProcessors
+from firstlight.recipe.isa.architecture import Architecture
 
 PPC64LE = Architecture(
     name="ppc64le",
@@ -37,8 +37,6 @@ PPC64LE = Architecture(
     helper_asset="firstlight-guest-ppc64le",
     # docs/reference/formats/guest-report.md; and the reading of the time base: four bytes may stand in any file.
     ready_mark=bytes.fromhex("0000313e a6426c7c"),
-    audited=AuditedProcessors(full=("power9_v2.0",), quick=("power9_v2.0",)),
-    has_oracle=False,
     has_processes=False,
     # The firmware writes its own.
     has_device_tree=False,
