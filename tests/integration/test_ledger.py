@@ -7,13 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bundles import make_bundle
+from bundles import make_bundle, settle, write_table
 from firstlight.bundle.open import open as open_boot
 from firstlight.comparison.exact.difference import ExactDifference, exact_difference
+from firstlight.comparison.exact.headline import headline
 from firstlight.comparison.exact.ledger import Ledger, Tolerance, ledger_of
 from firstlight.comparison.exact.parts import Parts, added, over_places
 from firstlight.comparison.exact.path_splits import path_splits
@@ -107,6 +109,68 @@ def test_a_small_change_in_one_initcall_is_caused_where_initcalls_change_by_far_
     assert total(1_000, 20_000) == Parts(accident_ns=200_000)
     assert total(20_000, 1_000) == Parts(accident_ns=200_000)
     assert total(20_000, 20_000, change=199_999) == Parts(caused_ns=200_000)
+
+
+def _calling(bundle: Path, caller: str, function: str, ns: int, calls: int = 1) -> Path:
+    """Let a function call another one that it did not call before."""
+    rows = pl.read_parquet(bundle / "calls.parquet")
+    above = rows.filter(pl.col("function") == caller).row(0, named=True)
+    new = {"node": rows.height, "parent": above["node"], "function": function, "module": None, "kind": "function",
+           "calls": calls, "self_instructions": ns, "total_instructions": ns, "self_ns": ns, "total_ns": ns,
+           "doubtful_calls": None}  # fmt: skip
+    write_table(bundle, "calls", pl.concat([rows, pl.DataFrame([new], schema=rows.schema)]))
+    return settle(bundle)
+
+
+def test_a_function_that_no_boot_of_the_band_called_is_caused_however_small(tmp_path: Path) -> None:
+    one = settle(make_bundle(tmp_path))
+    other = _calling(make_bundle(tmp_path, name="b.boot"), "setup_arch", "ima_match_policy", 20_000)
+    difference = exact_difference(open_boot(one), open_boot(other))
+    key = Key("ima_match_policy", kind="function")
+    assert _ledger(difference, Tolerance(residual_ns=300_000, is_of_kernel=True)).total == Parts(caused_ns=20_000)
+    seen = Tolerance(functions={key: 3_000}, residual_ns=300_000, is_of_kernel=True)
+    assert _ledger(difference, seen).total == Parts(accident_ns=20_000)
+    # A band of another kernel does not know which functions this one calls by accident.
+    assert _ledger(difference, Tolerance(residual_ns=300_000)).total == Parts(accident_ns=20_000)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "part"), [(222, 47_804, "caused"), (47_804, 222, "caused"), (30_000, 31_000, "moved")]
+)
+def test_another_cost_of_each_tick_is_caused_and_more_ticks_moved(
+    tmp_path: Path, before: int, after: int, part: str
+) -> None:
+    boots = [
+        _calling(make_bundle(tmp_path, name=name), "__sysvec_apic_timer_interrupt", "read_hpet", ns)
+        for name, ns in (("a.boot", before), ("b.boot", after))
+    ]
+    difference = exact_difference(open_boot(boots[0]), open_boot(boots[1]))
+    assert _ledger(difference, Tolerance()).total == Parts(**{f"{part}_ns": after - before})
+
+
+def test_a_function_that_never_changed_in_the_band_is_caused_beyond_what_nearly_all_change(tmp_path: Path) -> None:
+    boots = [
+        _calling(make_bundle(tmp_path, name=name), "setup_arch", "read_hpet", ns)
+        for name, ns in (("a.boot", 222), ("b.boot", 47_804))
+    ]
+    difference = exact_difference(open_boot(boots[0]), open_boot(boots[1]))
+
+    def total(usual_ns: int) -> Parts:
+        others = {Key(f"other{number}", kind="function"): usual_ns for number in range(30)}
+        return _ledger(difference, Tolerance(others, residual_ns=300_000, is_of_kernel=True)).total
+
+    assert total(5_000) == Parts(caused_ns=47_582)
+    assert total(50_000) == Parts(accident_ns=47_582)
+
+
+def test_the_first_line_names_no_cause_below_a_microsecond_and_says_how_much_it_is(tmp_path: Path) -> None:
+    one = settle(make_bundle(tmp_path))
+    other = _calling(make_bundle(tmp_path, name="b.boot", append="panic=0"), "setup_arch", "kstrtoint", 49)
+    difference = exact_difference(open_boot(one), open_boot(other), Tolerance(residual_ns=300_000, is_of_kernel=True))
+    assert difference.ledger is not None
+    assert difference.ledger.total == Parts(caused_ns=49)
+    assert difference.causes == []
+    assert "only 49 ns is caused" in headline(difference)
 
 
 @settings(deadline=None, max_examples=3)

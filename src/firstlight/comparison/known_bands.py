@@ -27,6 +27,8 @@ class KnownBand:
     """One sentence for users."""
     calibrated: bool
     """Whether it was measured on the recipe of the boot; else it is the shipped one."""
+    is_of_kernel: bool = True
+    """Whether it was measured on the kernel of the boot."""
 
     @property
     def total_ns(self) -> int:
@@ -45,7 +47,7 @@ class KnownBand:
     @property
     def tolerance(self) -> Tolerance:
         """How much figures change by themselves, with the source."""
-        return replace(self.band.tolerance, source=self.source)
+        return replace(self.band.tolerance, source=self.source, is_of_kernel=self.is_of_kernel)
 
 
 def band_for(manifest: Manifest) -> KnownBand:
@@ -57,7 +59,10 @@ def band_for(manifest: Manifest) -> KnownBand:
     >>> band_for(firstlight.open(bundle).manifest).calibrated
     False
     """
-    return band_of_recipe(key_of_boot(manifest), has_rootfs=manifest.recipe_text("rootfs") is not None)
+    known = band_of_recipe(key_of_boot(manifest), has_rootfs=manifest.recipe_text("rootfs") is not None)
+    return replace(
+        known, is_of_kernel=known.band.kernel is not None and known.band.kernel == manifest.digests.get("kernel")
+    )
 
 
 def band_of_recipe(key: str | None, *, has_rootfs: bool) -> KnownBand:
@@ -74,7 +79,7 @@ def band_of_recipe(key: str | None, *, has_rootfs: bool) -> KnownBand:
         return KnownBand(calibrated, f"calibrated on this recipe, {len(calibrated.boots)} boots", True)
     name, guest = ("debian", "Debian") if has_rootfs else ("minimal", "the minimal guest")
     text = f"shipped, for {guest}; `firstlight calibrate` makes one for this recipe"
-    return KnownBand(_shipped(name), text, False)
+    return KnownBand(_shipped(name), text, False, is_of_kernel=False)
 
 
 def given(band: Band, manifest: Manifest, where: str) -> KnownBand:

@@ -17,6 +17,8 @@ from firstlight.comparison.exact.rows import Key, Presence
 from firstlight.comparison.exact.tree import TreeDifference
 from firstlight.schema.spans import CallKind, CallRow
 
+#: Less than this is no cause to name: the kernel reads a parameter in less, whatever the parameter does.
+LEAST_NS = 1_000
 #: A function is named where at least this share of all caused changes goes through it.
 _MOST = 0.6
 #: Where no function has most of them: the least shares of owners and of functions by self that are named.
@@ -45,7 +47,7 @@ class Cause:
 def causes_of(
     a: Boot, b: Boot, tree: TreeDifference, ledger: Ledger, known: Sequence[Cause] | None = None
 ) -> list[Cause]:
-    """What the caused change of two boots is of, the largest first; nothing where nothing is caused.
+    """What the caused change of two boots is of, the largest first; nothing below :data:`LEAST_NS`.
 
     First come programs whose processes ran longer or shorter, or with which idle time ends. The functions follow that
     most of the caused changes go through; without any, the initcalls, tasks and functions with the largest changes.
@@ -53,7 +55,7 @@ def causes_of(
     :param known: the programs with what they caused, where processes of both boots were followed.
     """
     gross = ledger.gross_caused_ns
-    if not gross:
+    if gross < LEAST_NS:
         return []
     idle = [node for node, kind in enumerate(tree.nodes["kind"].to_list()) if kind == CallKind.IDLE]
     waited = added(ledger.paths.get(node, Parts()) for node in idle).caused_ns

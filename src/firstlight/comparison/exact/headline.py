@@ -35,6 +35,9 @@ def headline(difference: ExactDifference) -> str:
         f"({_PRESENCE[cause.presence]}{signed_time(cause.caused_ns)})"
         for cause in difference.causes
     ]
+    if not causes and ledger.gross_caused_ns:
+        least = time_text(ledger.gross_caused_ns)
+        return f"B is {how}; only {least} is caused: every other change is within the noise band or moved"
     if not causes:
         return f"B is {how}; nothing is caused: every change is within the noise band or moved"
     return f"B is {how}; caused by {', '.join(causes)}"

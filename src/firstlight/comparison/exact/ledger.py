@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -13,12 +13,13 @@ from firstlight.comparison.exact.functions import key_of_function
 from firstlight.comparison.exact.owners import Owners, owners_of
 from firstlight.comparison.exact.parts import ChangePart, Parts, added, added_by, over_places
 from firstlight.comparison.exact.rows import Key
+from firstlight.comparison.exact.ticks import TickWork, is_other_work, tick_work
 from firstlight.comparison.exact.tree import TreeDifference
 from firstlight.schema.spans import CallKind
 
-#: An initcall changed for certain if it did by this many times what nearly all initcalls change by themselves.
+#: An initcall or a function changed for certain if it did by this many times what nearly all change by themselves.
 _CERTAIN = 10
-#: So large a share of the initcalls that change by themselves are nearly all.
+#: So large a share of those that change by themselves are nearly all.
 _NEARLY_ALL = 0.95
 #: What of an initcall level is in none.
 _NO_INITCALL = Key("[outside all initcalls]", kind="rest")
@@ -37,6 +38,8 @@ class Tolerance:
     """The sizes of all changes beyond those of functions and paths, together."""
     initcalls: Mapping[Key, int] = field(default_factory=dict)
     """Each initcall with its callees."""
+    is_of_kernel: bool = False
+    """Whether this was measured on the kernel of the boots: functions that are not here then never changed there."""
     source: str | None = None
     """Where this comes from, in one sentence for users."""
 
@@ -71,18 +74,20 @@ def ledger_of(a: Boot, b: Boot, tree: TreeDifference, tolerance: Tolerance) -> L
 
     A path's change is an accident where it is within what the function changes by itself, on one path and on all of
     them together. What is beyond moved where a function did the same work altogether, where it is a part of a timer's
-    tick, and where idle time absorbs other work. All else is caused. Where that is no more than the residual, it is an
-    accident, too, except in an initcall that changed by far more than any does by itself. Of the phases of one path,
-    those that change in opposite directions have moved work.
+    tick that follows from the number of ticks, and where idle time absorbs other work. All else is caused. Where that
+    is no more than the residual, it is an accident, too, except in an initcall or a function that changed by far more
+    than any does by itself, and in a function that one boot alone called and no boot of the band. Of the phases of one
+    path, those that change in opposite directions have moved work.
 
     :raises AssertionError: when the sums do not hold: a fault of the program.
     """
     nodes = tree.nodes
     owners = owners_of(nodes)
     shift = a.manifest.clock.icount_shift or 0
-    paths = _paths(nodes, owners, tolerance, shift)
+    ticked = (tick_work(a), tick_work(b)) if any(owners.ticks) else None
+    paths = _paths(nodes, owners, tolerance, ticked)
     if sum(abs(parts.caused_ns) for parts in paths.values()) <= tolerance.residual_ns:
-        paths = _without_residual(paths, owners, tolerance)
+        paths = _without_residual(paths, nodes, owners, tolerance, _one_sided(a, b, tolerance))
     idle = {node for node, kind in enumerate(nodes["kind"].to_list()) if kind == CallKind.IDLE}
     busy = added(parts for node, parts in paths.items() if node not in idle)
     instructions = Parts(*(value >> shift for value in (busy.caused_ns, busy.moved_ns, busy.accident_ns)))
@@ -95,19 +100,25 @@ def ledger_of(a: Boot, b: Boot, tree: TreeDifference, tolerance: Tolerance) -> L
     return Ledger(added(paths.values()), instructions, levels, paths, owners)
 
 
-def _paths(nodes: pl.DataFrame, owners: Owners, tolerance: Tolerance, shift: int) -> dict[int, Parts]:
-    """The parts of every changed node."""
+def _paths(
+    nodes: pl.DataFrame, owners: Owners, tolerance: Tolerance, ticked: tuple[TickWork, TickWork] | None
+) -> dict[int, Parts]:
+    """The parts of every changed node.
+
+    :param ticked: what the ticks of both boots did; none where there are none.
+    """
     changed = nodes.filter(pl.col("self_change_ns") != 0).select("node", "kind", "self_change_ns")
     changes: dict[int, int] = {}
     idle: dict[int, int] = {}
+    ticks: dict[int, int] = {}
     parts: dict[int, Parts] = {}
     for node, kind, ns in changed.iter_rows():
-        if kind == CallKind.IDLE:
-            idle[node] = ns
-        elif owners.ticks[node]:
-            parts[node] = Parts.of(ChangePart.MOVED, ns)
-        else:
-            changes[node] = ns
+        group = idle if kind == CallKind.IDLE else ticks if owners.ticks[node] else changes
+        group[node] = ns
+    for node, key in zip(ticks, _keys(nodes, ticks), strict=True):
+        limit_ns = max(tolerance.functions.get(key, 0), tolerance.paths.get(key, 0))
+        other = ticked is not None and is_other_work(key, *ticked, limit_ns)
+        parts[node] = Parts.of(ChangePart.CAUSED if other else ChangePart.MOVED, ticks[node])
     by_function: dict[Key, list[int]] = {}
     for node, key in zip(changes, _keys(nodes, changes), strict=True):
         by_function.setdefault(key, []).append(node)
@@ -119,32 +130,62 @@ def _paths(nodes: pl.DataFrame, owners: Owners, tolerance: Tolerance, shift: int
         rest = sorted(set(members) - set(small))
         signs = {changes[node] > 0 for node in rest}
         stays = len(signs) == 2 and abs(sum(changes[node] for node in rest)) <= max(path_ns, function_ns)
-        for part, group in ((ChangePart.ACCIDENT, small), (ChangePart.MOVED if stays else ChangePart.CAUSED, rest)):
-            parts.update((node, Parts.of(part, changes[node])) for node in group)
+        for part, those in ((ChangePart.ACCIDENT, small), (ChangePart.MOVED if stays else ChangePart.CAUSED, rest)):
+            parts.update((node, Parts.of(part, changes[node])) for node in those)
     work = sum(each.caused_ns for each in parts.values())
     return dict(sorted({**parts, **_idle(idle, work, tolerance.idle_ns)}.items()))
 
 
-def _without_residual(paths: Mapping[int, Parts], owners: Owners, tolerance: Tolerance) -> dict[int, Parts]:
-    """Take what is caused for an accident, except in initcalls that changed by far more than any does by itself.
+def _without_residual(
+    paths: Mapping[int, Parts], nodes: pl.DataFrame, owners: Owners, tolerance: Tolerance, one_sided: Container[Key]
+) -> dict[int, Parts]:
+    """Take what is caused for an accident, except in initcalls and functions that no accident explains.
 
     What changes by itself beyond the tolerance of functions is spread over the boot. A small cause is in one place.
+
+    :param one_sided: functions that one of the boots alone called and no boot of the band.
     """
-    caused: dict[Key | None, int] = {}
+    initcalls: dict[Key, int] = {}
+    functions: dict[Key, int] = {}
+    keys = dict(zip(paths, _keys(nodes, paths), strict=True))
     for node, parts in paths.items():
-        caused[owners.initcalls[node]] = caused.get(owners.initcalls[node], 0) + parts.caused_ns
-    widths = sorted(tolerance.initcalls.values())
-    usual_ns = widths[int(_NEARLY_ALL * (len(widths) - 1))] if widths else math.inf
-    certain = {
-        key
-        for key, ns in caused.items()
-        if key is not None and abs(ns) > _CERTAIN * max(usual_ns, tolerance.initcalls.get(key, 0))
-    }
+        functions[keys[node]] = functions.get(keys[node], 0) + parts.caused_ns
+        if (initcall := owners.initcalls[node]) is not None:
+            initcalls[initcall] = initcalls.get(initcall, 0) + parts.caused_ns
+    certain = _certain(initcalls, tolerance.initcalls)
+    called = {key for key in functions if key in one_sided}
+    if tolerance.is_of_kernel:
+        called |= {key for key in _certain(functions, tolerance.functions, steady=True) if key.kind != CallKind.IDLE}
     return {
-        node: parts if owners.initcalls[node] in certain
+        node: parts if owners.initcalls[node] in certain or keys[node] in called
         else Parts(0, parts.moved_ns, parts.accident_ns + parts.caused_ns)
         for node, parts in paths.items()
     }  # fmt: skip
+
+
+def _certain(caused: Mapping[Key, int], widths: Mapping[Key, int], *, steady: bool = False) -> set[Key]:
+    """What changed by far more than it and nearly all others change by themselves.
+
+    :param steady: what never changed in the band changed for certain if it did by more than nearly all others.
+    """
+    ordered = sorted(width for width in widths.values() if width)
+    usual_ns = ordered[int(_NEARLY_ALL * (len(ordered) - 1))] if ordered else math.inf
+    return {
+        key
+        for key, ns in caused.items()
+        if abs(ns) > (usual_ns if steady and not widths.get(key) else _CERTAIN * max(usual_ns, widths.get(key, 0)))
+    }
+
+
+def _one_sided(a: Boot, b: Boot, tolerance: Tolerance) -> set[Key]:
+    """The functions that one of two boots alone called and no boot of the band, if the band is of their kernel."""
+    if not tolerance.is_of_kernel:
+        return set()
+    one, other = (
+        {key_of_function(*row) for row in boot.calls().select("function", "module", "kind").unique().iter_rows()}
+        for boot in (a, b)
+    )
+    return (one ^ other) - tolerance.functions.keys() - tolerance.paths.keys()
 
 
 def _idle(idle: Mapping[int, int], work_ns: int, tolerance_ns: int) -> dict[int, Parts]:

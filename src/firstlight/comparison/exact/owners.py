@@ -9,6 +9,7 @@ import polars as pl
 
 from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.rows import Key
+from firstlight.comparison.exact.ticks import begins_tick
 from firstlight.recipe.isa import architectures
 from firstlight.schema.spans import CallKind, SpanKind
 
@@ -22,11 +23,6 @@ WRAPPERS = frozenset(
     "el0t_64_sync_handler el0_svc do_el0_svc invoke_syscall el0_svc_common.constprop.0 el0_svc_common "
     "worker_thread process_one_work kthread_worker_fn process_scheduled_works async_run_entry_fn".split()
 ).union(*(architecture.start_functions for architecture in architectures().values()))
-#: What begins a timer's tick, below the entry of an interrupt.
-_TICKS = frozenset(
-    "hrtimer_interrupt tick_handle_periodic timer_interrupt arch_timer_handler_virt arch_timer_handler_phys "
-    "riscv_timer_interrupt sysvec_apic_timer_interrupt".split()
-)
 
 
 @dataclass(frozen=True)
@@ -62,6 +58,5 @@ def owners_of(nodes: pl.DataFrame) -> Owners:
         leading.append(leading[parent] and (key.name in WRAPPERS or kind in (CallKind.ROOT, CallKind.GROUP)))
         called = functions[parent] == INITCALL_CALLER and key.name != INITCALL_CALLER
         initcalls.append(Key(key.name, key.module, SpanKind.INITCALL) if called else initcalls[parent])
-        begins = key.name in _TICKS or (kind == CallKind.INTERRUPT and "timer" in function)
-        ticks.append(ticks[parent] or begins)
+        ticks.append(ticks[parent] or begins_tick(function, kind))
     return Owners(entries, initcalls, ticks)
