@@ -98,6 +98,52 @@ def test_a_split_after_a_run_without_one_has_no_boot_twice_and_counts_the_lines_
     assert (rows["a.log"].lines, rows["two.txt"].lines) == (2, 4)
 
 
+def test_the_boots_of_one_entry_do_not_take_the_name_of_another(tmp_path: Path) -> None:
+    directory = tmp_path / "records"
+    directory.mkdir()
+    (directory / "t").write_text(BOOT.format(1) + BOOT.format(2))
+    (directory / "t-1").write_text(BOOT.format(3))
+    rows = firstlight.import_batch(directory, output=tmp_path / "boots", split=True)
+    assert outcomes(rows) == {"t": "imported", "t-1": "imported"}
+    (directory / "t-boots-2").write_text(BOOT.format(4))
+    rows = firstlight.import_batch(directory, output=tmp_path / "boots", split=True)
+    assert outcomes(rows) == {"t": "imported", "t-1": "imported", "t-boots-2": "imported"}
+    bundles = [bundle for row in rows for bundle in row.bundles]
+    assert len(set(bundles)) == len(bundles) == 4
+    releases = {firstlight.open(tmp_path / "boots" / name).fact_values()["kernel.release"] for name in bundles}
+    assert releases == {f"6.12.{number}" for number in range(1, 5)}
+
+
+def test_a_bundle_among_the_records_is_left_out(tmp_path: Path) -> None:
+    directory = tmp_path / "records"
+    directory.mkdir()
+    (directory / "a.log").write_text(BOOT.format(1))
+    firstlight.import_(directory / "a.log", output=directory / "a.boot")
+    rows = firstlight.import_batch(directory, output=tmp_path / "boots")
+    assert outcomes(rows) == {"a.boot": "left out", "a.log": "imported"}
+    assert "boot bundle" in (rows[0].reason or "")
+
+
+def test_what_is_missing_from_an_imported_boot_is_in_its_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    folder = tmp_path / "records" / "folder"
+    folder.mkdir(parents=True)
+    lines = "".join(f"[    {place}.000000] gadget{place}: ready\n" for place in range(1, 9))
+    (folder.parent / "no-head.txt").write_text(lines)
+    (folder / "a.log").write_text(BOOT.format(1) + lines)
+    (folder / "b.log").write_text(BOOT.format(2) + lines)
+    rows = {row.entry: row for row in firstlight.import_batch(folder.parent, output=tmp_path / "boots")}
+    assert "after the kernel's first line" in rows["no-head.txt"].missing[0]
+    assert "b.log: left out" in rows["folder"].missing[0]
+    assert rows["folder"].lines == 10
+    assert run(["import", "--batch", str(folder.parent), "-o", str(tmp_path / "boots")]) == 0
+    printed = capsys.readouterr().out
+    assert "incomplete: " in printed
+    assert "2 entries: 2 imported (2 incomplete)" in printed
+
+
 def test_another_choice_about_machines_imports_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     host = tmp_path / "records" / "host"
     host.mkdir(parents=True)
@@ -126,7 +172,7 @@ def test_the_command_prints_a_table_or_json_and_fails_where_a_record_was_not_imp
     words = ["import", "--batch", str(records), "-o", str(tmp_path / "boots")]
     assert run(words) == 1
     printed = capsys.readouterr().out
-    assert "7 entries: 3 imported, 1 holds several boots, 1 rejected, 2 left out" in printed
+    assert "7 entries: 3 imported (1 incomplete), 1 holds several boots, 1 rejected, 2 left out" in printed
     assert "it holds 2 boots" in printed
     assert "`--split` writes a bundle for each" in printed
     assert run([*words, "--json"]) == 1

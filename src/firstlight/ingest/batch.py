@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from firstlight.atomic import atomic_write
 from firstlight.errors import BundleError, FirstlightError, is_full
+from firstlight.ingest.collect import is_bundle
 from firstlight.ingest.files.limits import IngestError
 from firstlight.ingest.files.names import readable
 from firstlight.ingest.importing import ImportOptions, check_format, import_records
@@ -23,6 +25,8 @@ from firstlight.version import VERSION
 
 #: The journal of a directory of bundles.
 JOURNAL = "import-batch.json"
+#: The form of its rows. Entries of another form are imported again.
+_ROWS = 2
 
 
 class BatchOutcome(StrEnum):
@@ -48,8 +52,10 @@ class BatchRow:
     formats: Sequence[str] = ()
     lines: int = 0
     """Lines or records that were understood."""
+    missing: Sequence[str] = ()
+    """Why the evidence of its boots is incomplete; empty if nothing is known to be missing."""
     notes: Sequence[str] = ()
-    """What was left out of it, such as links and devices in a folder."""
+    """What else was left out of it, such as links and devices in a folder."""
     earlier: bool = False
     """An earlier run did this, and the entry has not changed since."""
 
@@ -77,10 +83,11 @@ def import_batch(directory: Path, options: ImportOptions, progress: ImportProgre
         raise IngestError("the directory is empty", where=readable(str(directory)), hint="give a directory of records")
     _make(output)
     journal = _Journal(output, options)
+    names = {readable(entry.name) for entry in entries}
     rows = []
     for number, entry in enumerate(entries, 1):
         progress.step(f"{number} of {len(entries)}: {readable(entry.name)}")
-        rows.append(_one(entry, options, journal))
+        rows.append(_one(entry, options, journal, names))
     return rows
 
 
@@ -97,11 +104,13 @@ def _make(output: Path) -> None:
         raise IngestError(what, where=where, hint=hint, exit_code=2) from error
 
 
-def _one(entry: Path, options: ImportOptions, journal: _Journal) -> BatchRow:
+def _one(entry: Path, options: ImportOptions, journal: _Journal, names: Set[str]) -> BatchRow:
     name = readable(entry.name)
     kind = entry.lstat().st_mode
     if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
         return BatchRow(name, BatchOutcome.LEFT_OUT, "it is a link, a device or a pipe; these are not read")
+    if is_bundle(entry):
+        return BatchRow(name, BatchOutcome.LEFT_OUT, "it is a boot bundle; bundles are not imported")
     fingerprint = _fingerprint(entry)
     known = journal.known(name, fingerprint)
     if known is not None and not options.force:
@@ -110,7 +119,8 @@ def _one(entry: Path, options: ImportOptions, journal: _Journal) -> BatchRow:
     force = options.force or journal.begun(name)
     journal.begin(name)
     # A record of one boot has the same bundle with and without a split: no boot is there twice.
-    one = replace(options, inputs=[str(entry)], output=options.output / f"{name}.boot", force=force, numbered=False)
+    output = options.output / f"{_stem(name, names, journal)}.boot"
+    one = replace(options, inputs=[str(entry)], output=output, force=force, numbered=False)
     try:
         row = _imported(name, one)
     except SeveralBootsError as error:
@@ -123,16 +133,33 @@ def _one(entry: Path, options: ImportOptions, journal: _Journal) -> BatchRow:
     return row
 
 
+def _stem(name: str, names: Set[str], journal: _Journal) -> str:
+    """The name of an entry's bundles: its own, unless the bundles of another entry have or will have it.
+
+    The boots of an entry `t` are `t-1`, `t-2`, …; an entry may be called so, too.
+    """
+    stem = name
+    while journal.is_of_another(name, f"{stem}.boot") or any(
+        re.fullmatch(rf"{re.escape(stem)}-\d+", one) for one in names
+    ):
+        stem += "-boots"
+    return stem
+
+
 def _imported(name: str, options: ImportOptions) -> BatchRow:
     written = import_records(options)
     sources = [source for each in written for source in each.manifest.sources]
+    # With a split, each bundle repeats what holds for the whole entry.
+    missing = [reason for each in written for reason in each.manifest.completeness.missing]
+    notes = [note for each in written for note in (*each.notes, *each.summary["warnings"])]
     return BatchRow(
         name,
         BatchOutcome.IMPORTED,
         bundles=tuple(each.path.name for each in written),
         formats=tuple(dict.fromkeys(source.format for source in sources if source.format is not None)),
-        lines=sum(source.parsed for source in sources),
-        notes=tuple(written[0].notes),
+        lines=sum(each.manifest.completeness.parsed or 0 for each in written),
+        missing=tuple(dict.fromkeys(missing)),
+        notes=tuple(note for note in dict.fromkeys(notes) if note not in missing),
     )
 
 
@@ -161,7 +188,7 @@ class _Journal:
         self._path = output / JOURNAL
         #: Another choice of any of these is another import.
         self._choices = [
-            VERSION, options.format, options.boot, options.split, options.mixed, *map(list, options.marks)
+            VERSION, _ROWS, options.format, options.boot, options.split, options.mixed, *map(list, options.marks)
         ]  # fmt: skip
         self._entries: dict[str, dict[str, Any]] = {}
         if self._path.exists():
@@ -188,6 +215,11 @@ class _Journal:
             return replace(row, outcome=BatchOutcome(row.outcome), earlier=True) if there else None
         except (KeyError, TypeError, ValueError):
             return None
+
+    def is_of_another(self, name: str, bundle: str) -> bool:
+        """Whether an earlier import wrote this bundle, of another entry."""
+        others = (entry.get("row", {}) for entry_name, entry in self._entries.items() if entry_name != name)
+        return any(bundle in row.get("bundles", ()) for row in others)
 
     def begun(self, name: str) -> bool:
         """Whether a run began an import of this entry, whatever became of it."""

@@ -64,7 +64,7 @@ class Gatherer:
         return self.found
 
     def _folder(self, folder: Path, given: str) -> None:
-        if _is_bundle(folder):
+        if is_bundle(folder):
             hint = f"`firstlight show {given}` shows it; its records are in `{readable(str(folder / 'raw'))}`"
             raise IngestError("this is a boot bundle already", where=given, hint=hint)
         root = self._names.free(readable(folder.resolve().name) or "folder")
@@ -118,7 +118,7 @@ class Gatherer:
 
     def _own(self, folder: Path) -> bool:
         """Whether a folder in a folder is Firstlight's: a bundle, or what a command that still runs makes one of."""
-        if _is_bundle(folder):
+        if is_bundle(folder):
             self.found.notes.append(f"`{readable(str(folder))}` was left out: it is already a boot bundle")
             return True
         return (folder.name.startswith(".") and folder.name.endswith((".intake", ".partial"))) or (
@@ -126,5 +126,6 @@ class Gatherer:
         )
 
 
-def _is_bundle(folder: Path) -> bool:
+def is_bundle(folder: Path) -> bool:
+    """Whether a directory is a boot bundle."""
     return (folder / "manifest.json").is_file() and (folder / "marks.parquet").is_file()

@@ -86,6 +86,7 @@ class BatchEntry(TypedDict):
     bundles: list[str]
     formats: list[str]
     lines: int
+    missing: list[str]
     notes: list[str]
     earlier: bool
 

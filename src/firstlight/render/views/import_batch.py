@@ -17,6 +17,10 @@ _SEVERAL = (
 )
 
 
+#: So many lines about one entry are shown.
+_MOST = 5
+
+
 def batch_data(rows: Sequence[BatchRow]) -> dict[str, Any]:
     """The rows as data, with the number of entries by outcome."""
     counts = Counter(row.outcome for row in rows)
@@ -35,18 +39,32 @@ def batch_report(rows: Sequence[BatchRow]) -> Iterator[Block]:
             Column("Outcome", value=lambda row: f"{row.outcome}{' (earlier)' if row.earlier else ''}"),
             Column("Format", value=lambda row: ", ".join(row.formats), wide=90, longest=30),
             Column("Understood", "count", "lines", wide=80),
-            Column("Reason", value=lambda row: (row.reason or "").partition("\n")[0], longest=100),
+            Column("Reason", value=_reason, longest=100),
         ],
         rows,
     )
     for row in rows:
-        for note in row.notes:
-            yield Line(f"{row.entry}: {note}", "dim")
+        # The table has the first reason.
+        details = [*row.missing[1:], *row.notes]
+        for detail in details[:_MOST]:
+            yield Line(f"{row.entry}: {detail}", "dim")
+        if len(details) > _MOST:
+            yield Line(f"{row.entry}: {len(details) - _MOST} more like this; `--json` has all", "dim")
     counts = Counter(row.outcome for row in rows)
     if counts[BatchOutcome.SEVERAL_BOOTS]:
         yield Line(_SEVERAL, "dim")
     parts = [_counted(outcome, counts[outcome]) for outcome in BatchOutcome if counts[outcome]]
+    incomplete = sum(1 for row in rows if row.missing)
+    if incomplete:
+        parts[0] += f" ({incomplete:,} incomplete)"
     yield Line(f"{len(rows):,} {'entry' if len(rows) == 1 else 'entries'}: " + ", ".join(parts), "bold", wrap=False)
+
+
+def _reason(row: BatchRow) -> str:
+    """Why an entry was not imported, or why its evidence is incomplete."""
+    if row.missing:
+        return f"incomplete: {row.missing[0]}"
+    return (row.reason or "").partition("\n")[0]
 
 
 def _counted(outcome: BatchOutcome, number: int) -> str:
