@@ -173,6 +173,18 @@ def test_the_first_line_names_no_cause_below_a_microsecond_and_says_how_much_it_
     assert "only 49 ns is caused" in headline(difference)
 
 
+def test_the_functions_of_a_cause_go_from_the_caller_to_the_callee_whatever_their_sizes(tmp_path: Path) -> None:
+    one = settle(make_bundle(tmp_path))
+    other = _calling(make_bundle(tmp_path, name="b.boot"), "setup_arch", "vprintk_emit", 300_000)
+    _calling(other, "vprintk_emit", "putchar", 700_000)
+    # The callee has another caller, too: with both it did more than its caller.
+    _calling(other, "sched_init", "putchar", 400_000)
+    difference = exact_difference(open_boot(one), open_boot(other))
+    (cause,) = difference.causes
+    assert cause.names == ("setup_arch", "vprintk_emit", "putchar")
+    assert cause.caused_ns == 1_100_000
+
+
 @settings(deadline=None, max_examples=3)
 @given(seed=st.integers(2, 9))
 def test_the_splits_of_call_paths_add_up_to_twice_the_change_of_the_function(

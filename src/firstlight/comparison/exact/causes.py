@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from firstlight.analysis.path.processor import Processor
@@ -87,19 +87,45 @@ def _chain(tree: TreeDifference, ledger: Ledger, gross: int) -> Cause | None:
         through[name] = through.get(name, 0) + below[node]
     wanted = {name for name, ns in through.items() if ns >= _MOST * gross and name not in _UNNAMED}
     sizes, nets = dict.fromkeys(wanted, 0), dict.fromkeys(wanted, 0)
-    order: dict[str, int] = {}
     for node, name in enumerate(names):
         if name in wanted and not _is_within(node, name, names, parents):
             sizes[name] += below[node]
             nets[name] += net[node]
-            order.setdefault(name, node)
-    chain = sorted(
-        (name for name in wanted if sizes[name] >= _MOST * gross), key=lambda name: (-sizes[name], order[name])
-    )
+    own = {node: abs(parts.caused_ns) for node, parts in ledger.paths.items() if parts.caused_ns}
+    chain = _call_order({name for name in wanted if sizes[name] >= _MOST * gross}, names, parents, own)
     if not chain:
         return None
     shown = chain if len(chain) <= _CHAIN else [*chain[: _CHAIN // 2], *chain[-_CHAIN // 2 :]]
     return Cause(tuple(shown), nets[chain[-1]])
+
+
+def _call_order(
+    wanted: Collection[str], names: Sequence[str], parents: Sequence[int | None], own: Mapping[int, int]
+) -> tuple[str, ...]:
+    """Some functions as they call one another: the order of the call path that explains the most work.
+
+    A path explains the work of each other path whose functions it has in the same order.
+
+    :param own: the work of the nodes by themselves.
+    """
+    orders: list[tuple[str, ...]] = []
+    work: dict[tuple[str, ...], int] = {}
+    # Parents come first.
+    for node, (name, parent) in enumerate(zip(names, parents, strict=True)):
+        above = () if parent is None else orders[parent]
+        orders.append((*above, name) if name in wanted and name not in above else above)
+        if orders[node] and node in own:
+            work[orders[node]] = work.get(orders[node], 0) + own[node]
+    explained = {
+        order: (sum(ns for other, ns in work.items() if _is_part(other, order)), -len(order)) for order in work
+    }
+    return max(explained, key=lambda order: (*explained[order], order), default=())
+
+
+def _is_part(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether a sequence has all of another, in the same order."""
+    rest = iter(other)
+    return all(name in rest for name in one)
 
 
 def _is_within(node: int, name: str, names: Sequence[str], parents: Sequence[int | None]) -> bool:

@@ -42,8 +42,8 @@ def tick_work(boot: Boot) -> TickWork:
     """How often a timer ticked, and what the functions did in its ticks.
 
     >>> import firstlight
-    >>> tick_work(firstlight.open(bundle)).ticks
-    0
+    >>> tick_work(firstlight.open(bundle)).ticks > 0
+    True
     """
     ticks = 0
     functions: dict[Key, int] = {}
