@@ -13,8 +13,10 @@ from answers import data_of_answer
 from bench_modules import load_bench
 from bundles import make_bundle
 from firstlight.bundle.key import key_of_boot
+from firstlight.bundle.open import open as open_boot
 from firstlight.bundle.open import read_manifest
 from firstlight.cli.main import run
+from firstlight.comparison.boot_figures import take_sample
 from firstlight.comparison.known_bands import band_for, store
 from firstlight.comparison.noise_band import Range
 from firstlight.stats.change_points import change_points
@@ -391,3 +393,80 @@ def test_another_kernel_under_the_same_label_is_no_anchor(place: Path, capsys: p
     assert len(data(capsys, "history", "show", "h.duckdb", "--testbed", "1")["points"]) == 5
     assert run(["history", "show", "h.duckdb", "--testbed", "7"]) == 2
     assert "`testbed 1`, `testbed 2`" in capsys.readouterr().err
+
+
+def two_testbeds(place: Path, ratios: list[float]) -> None:
+    """A history of labels that two builds of QEMU booted in turns; the second takes so many times as long."""
+    total = take_sample(open_boot(make_bundle(place, name="template.boot"))).virtual_ns
+    for number, ratio in enumerate(ratios):
+        slower(place, f"old{number}.boot", PHASE, number)
+        qemu(slower(place, f"new{number}.boot", PHASE, round(total * (ratio - 1)) + number), "1")
+        for side in ("old", "new"):
+            assert run(["history", "add", "two.duckdb", f"{side}{number}.boot", "--at", f"c{number}"]) == 0
+
+
+@pytest.mark.parametrize("ratios", [[1.2] * 4 + [1.165] * 4, [1.2, 1.165] * 4])
+def test_testbeds_that_contradict_each_other_are_named_and_not_chained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ratios: list[float]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    two_testbeds(tmp_path, ratios)
+    found = data(capsys, "history", "show", "two.duckdb")
+    assert (found["testbed"], found["anchors"], found["left_out"]) == ("testbed 2", [], 8)
+    (text,) = found["contradictions"]
+    assert text.startswith("testbed 1 and testbed 2 contradict each other: the ratio of their totals is 1.")
+    assert "1.165" in text
+    assert data(capsys, "history", "regressions", "two.duckdb")["contradictions"] == [text]
+    assert run(["history", "regressions", "two.duckdb", "--fail"]) == 5
+    printed = capsys.readouterr()
+    assert "contradict each other" in printed.out
+    assert "`--testbed 2`, `--testbed 1`" in printed.err
+    assert run(["history", "regressions", "two.duckdb", "--fail", "--testbed", "1"]) == 0
+
+
+def test_a_lasting_step_of_one_of_two_testbeds_is_not_hidden_by_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(8):
+        slower(tmp_path, f"old{number}.boot", PHASE, 90_000_000 * (number > 3))
+        qemu(slower(tmp_path, f"new{number}.boot", PHASE, 500_000_000), "1")
+        for side in ("old", "new"):
+            assert run(["history", "add", "two.duckdb", f"{side}{number}.boot", "--at", f"c{number}"]) == 0
+    assert run(["history", "regressions", "two.duckdb", "--fail"]) == 5
+    assert run(["history", "regressions", "two.duckdb", "--fail", "--testbed", "1"]) == 3
+
+
+def test_testbeds_that_agree_are_chained_by_all_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    two_testbeds(tmp_path, [1.2, 1.2005, 1.1995, 1.2])
+    found = data(capsys, "history", "show", "two.duckdb")
+    assert (found["contradictions"], found["unequal"], found["left_out"]) == ([], [], 0)
+    assert found["anchors"][0]["ratio"] == pytest.approx(1.2, abs=1e-4)
+    assert run(["history", "show", "two.duckdb"]) == 0
+    assert "the median of 4 anchors, the newest at c3" in " ".join(capsys.readouterr().out.split())
+    assert run(["history", "regressions", "two.duckdb", "--fail"]) == 0
+
+
+def test_boots_with_other_inputs_do_not_change_the_ratio_of_an_anchor(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The newer testbed booted the label twice; one of the boots has another kernel and takes longer."""
+    qemu(slower(place, "same.boot", PHASE, 3_000_000), "1")
+    change(qemu(slower(place, "other.boot", PHASE, 900_000_000), "1"), digests={"kernel": "5" * 64})
+    assert run(["history", "add", "h.duckdb", "same.boot", "other.boot", "--at", "v4"]) == 0
+    assert data(capsys, "history", "show", "h.duckdb")["anchors"][0]["ratio"] == 1.0
+
+
+def test_every_label_whose_boots_differ_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(7):
+        for by in (0, 5_000_000):
+            slower(tmp_path, f"{number}-{by}.boot", PHASE, by + number)
+            assert run(["history", "add", "h.duckdb", f"{number}-{by}.boot", "--at", f"v{number}"]) == 0
+    assert run(["history", "show", "h.duckdb"]) == 0
+    assert "v4 and 2 more" in " ".join(capsys.readouterr().out.split())

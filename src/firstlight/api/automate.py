@@ -193,6 +193,8 @@ class Regressions:
 
     total: Series
     found: tuple[tuple[Series, ChangePoint], ...]
+    contradictions: tuple[str, ...] = ()
+    """Testbeds that have labels in common and show several ratios; empty where one testbed was asked for."""
 
     def alerts(self, *, at_once: bool = False) -> list[ChangePoint]:
         """Those of the total that last; a wider spread is not an alert.
@@ -205,7 +207,12 @@ class Regressions:
 
     @property
     def undecided(self) -> str:
-        """Why nothing is settled: too few boots, or only one point on the testbed of the newest; empty if it is."""
+        """Why nothing is settled; empty if it is.
+
+        There are too few boots, only one point on the testbed of the newest, or testbeds that contradict each other.
+        """
+        if self.contradictions:
+            return "; ".join(self.contradictions)
         if self.total.left_out and len(self.total.points) < 2:
             return f"only the newest boot is from its testbed; {self.total.left_out} are from others"
         open_ = [series for series, change in self.found if series.kind == "total" and change.status == "not confirmed"]
@@ -288,4 +295,4 @@ def find_regressions(history: PathLike, *, testbed: str | None = None) -> Regres
         every = [total, *parts]
     found = [(series, change) for series in every for change in series.regressions()]
     found.sort(key=lambda each: (each[0].kind != "total", -(each[1].after - each[1].before)))
-    return Regressions(total, tuple(found))
+    return Regressions(total, tuple(found), total.contradictions if testbed is None else ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,6 +11,9 @@ from firstlight import api
 from firstlight.cli.envelope import print_json
 from firstlight.cli.help import command_group
 from firstlight.cli.output import Json, Trust, print_first_notes
+
+if TYPE_CHECKING:
+    from firstlight.api.automate import Regressions
 
 app = command_group("Store boot times per commit and find the commits that changed them.")
 
@@ -50,7 +53,7 @@ def add(
         print_json({"history": str(history), "at": at, "added": added.boots, "known": list(added.known),
                     "incomplete": list(added.incomplete)})  # fmt: skip
     else:
-        known = f", {len(added.known)} were already in it" if added.known else ""
+        known = f", {len(added.known)} already in it" if added.known else ""
         print(f"{history}: {added.boots} added{known}")
         print_first_notes([f"incomplete: {text}" for text in added.incomplete])
 
@@ -129,7 +132,8 @@ def regressions(
             {"kind": series.kind, "name": series.name, **change_data(series, change)} for series, change in found.found
         ]
         head = {"history": str(history), "testbed": total.testbed.name, "points": len(total.points)}
-        notes = {"left_out": total.left_out, "unequal": list(total.unequal), "incomplete": list(total.incomplete)}
+        notes = {"left_out": total.left_out, "contradictions": list(total.contradictions),
+                 "unequal": list(total.unequal), "incomplete": list(total.incomplete)}  # fmt: skip
         print_json({**head, **notes, "alerts": len(alerts), "regressions": rows})
     else:
         how = "exact" if total.exact else "noisy"
@@ -140,8 +144,18 @@ def regressions(
     if strict and alerts:
         raise typer.Exit(3)
     if strict and found.undecided:
-        hint = "see `firstlight history show`; `firstlight history anchor` chains testbeds"
-        raise FirstlightError(found.undecided, where=str(history), hint=hint, exit_code=_UNDECIDED)
+        raise FirstlightError(found.undecided, where=str(history), hint=_hint(found), exit_code=_UNDECIDED)
+
+
+def _hint(found: Regressions) -> str:
+    """What settles what is undecided."""
+    total = found.total
+    if found.contradictions:
+        names = [total.testbed, *total.others]
+        return "look at each: " + ", ".join(f"`--testbed {each.name[8:]}`" for each in names)
+    if len(total.points) < 2:
+        return "add more boots of this testbed, or chain the testbeds with `firstlight history anchor`"
+    return "add more boots of the newest labels; `firstlight history show` has the points"
 
 
 @app.command("anchor")

@@ -52,6 +52,8 @@ class Series:
     """Of exact boots, the noise band within which nothing is a change, and where it is from."""
     unsure: tuple[ChangePoint, ...] = ()
     """Changes that may be none: the records do not show well enough when the phase began and ended."""
+    contradictions: tuple[str, ...] = ()
+    """Why testbeds that have labels in common are not chained: their labels show several ratios."""
 
     @property
     def left_out(self) -> int:
@@ -109,7 +111,7 @@ def _series(history: History, kind: Kind, name: str, testbed: str | None) -> Ser
             one = (scaled[boot["number"]], off.get(boot["number"], 0))
             by_label.setdefault(str(boot["label"]), []).append(one)
     exact = all(boot["mode"] == RecordMode.EXACT for boot in boots)
-    repeated = {number for anchor in chosen.anchors for number in anchor.new}
+    repeated = {number for anchor in chosen.anchors for label in anchor.labels for number in label.new}
     own = {str(boot["label"]) for boot in chosen.testbed.boots if boot["number"] not in repeated}
     points = tuple(_point(at, boots, exact, at not in own) for at, boots in by_label.items())
     known = _band(boots[-1]) if exact and boots else None
@@ -130,6 +132,7 @@ def _series(history: History, kind: Kind, name: str, testbed: str | None) -> Ser
         tuple(_lacking(boots)),
         None if known is None else known.text,
         unsure,
+        chosen.contradictions,
     )
 
 

@@ -5,15 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 from statistics import median
 from typing import Any
 
 from firstlight.comparison.common.input_changes import OBSERVERS
 from firstlight.comparison.testbed import Testbed, differences
 from firstlight.errors import UsageError
+from firstlight.escape import printable
+from firstlight.recipe.mode import RecordMode
+from firstlight.stats.change_points import change_points
 
 #: Inputs that belong to the testbed: an anchor has the others in common on both.
 TOOLCHAIN = OBSERVERS | {"qemu", "firmware", "guest"}
+
+#: Ratios of exact anchors that differ by more than this share contradict each other, in whatever order they come.
+_MOST_SPREAD = 0.01
+#: A ratio as a level of a series, which has whole numbers.
+_PARTS = 10**9
 
 
 @dataclass(frozen=True)
@@ -29,20 +38,40 @@ class TestbedBoots:
 
 
 @dataclass(frozen=True)
-class Anchor:
+class AnchorLabel:
     """A label that was booted with equal inputs on two testbeds."""
 
     at: str
-    before: str
-    """The name of the earlier testbed, and of the later."""
-    after: str
-    changed: str
-    """What differs between the testbeds, in words."""
     ratio: float
     """Of the total: the later testbed over the earlier."""
     old: tuple[int, ...]
     """The numbers of its boots on the earlier testbed, and on the later."""
     new: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """All labels that were booted with equal inputs on two testbeds."""
+
+    before: str
+    """The name of the earlier testbed, and of the later."""
+    after: str
+    changed: str
+    """What differs between the testbeds, in words."""
+    labels: tuple[AnchorLabel, ...]
+    """In order of the earlier testbed."""
+    contradiction: str = ""
+    """Why the labels show no ratio of the testbeds; empty where they agree."""
+
+    @property
+    def at(self) -> str:
+        """The newest label."""
+        return self.labels[-1].at
+
+    @property
+    def ratio(self) -> float:
+        """Of the total: the median of all labels."""
+        return median(each.ratio for each in self.labels)
 
 
 @dataclass(frozen=True)
@@ -54,6 +83,8 @@ class ChosenTestbed:
     """Chained by `anchors`, the nearest first."""
     anchors: tuple[Anchor, ...]
     others: tuple[TestbedBoots, ...]
+    contradictions: tuple[str, ...] = ()
+    """Why testbeds that have labels in common are not chained."""
 
     @property
     def every(self) -> list[dict[str, Any]]:
@@ -90,12 +121,20 @@ def select_testbed(boots: Sequence[Mapping[str, Any]], name: str | None = None) 
         raise UsageError(f"there is no `{name}` in this history", where="--testbed", hint=f"there are: {names}")
     anchors, earlier, later = [], [], chosen
     left = [each for each in every if each is not chosen]
-    while found := next((pair for each in reversed(left) if (pair := _anchor(each, later))), None):
+    while found := next(
+        (pair for each in reversed(left) if (pair := _anchor(each, later)) and not pair.contradiction), None
+    ):
         later = next(each for each in left if each.name == found.before)
         left.remove(later)
         anchors.append(found)
         earlier.append(later)
-    return ChosenTestbed(chosen, tuple(earlier), tuple(anchors), tuple(left))
+    inside = {chosen.name, *(each.name for each in earlier)}
+    pairs = [
+        pair for one, other in combinations(every, 2)
+        if inside & {one.name, other.name} and (pair := _anchor(one, other)) is not None
+    ]  # fmt: skip
+    contradictions = tuple(pair.contradiction for pair in pairs if pair.contradiction)
+    return ChosenTestbed(chosen, tuple(earlier), tuple(anchors), tuple(left), contradictions)
 
 
 def chained(chosen: ChosenTestbed, values: Mapping[int, int]) -> dict[int, int]:
@@ -108,14 +147,10 @@ def chained(chosen: ChosenTestbed, values: Mapping[int, int]) -> dict[int, int]:
     # On the newer testbed an anchor stands at the place of the boot that it repeats.
     ratio = 1.0
     for anchor, bed in zip(chosen.anchors, chosen.earlier, strict=True):
-        for number in anchor.new:
-            found.pop(number, None)
-        old, new = ([values[number] for number in side if number in values] for side in (anchor.old, anchor.new))
-        if not old or not new or median(old) <= 0:
-            step = 1.0 if not any(old) and not any(new) else 0.0
-        else:
-            step = median(new) / median(old)
-        ratio *= step
+        for label in anchor.labels:
+            for number in label.new:
+                found.pop(number, None)
+        ratio *= _ratio(anchor, values)
         if ratio:
             found |= {
                 boot["number"]: round(values[boot["number"]] * ratio) for boot in bed.boots if boot["number"] in values
@@ -123,22 +158,69 @@ def chained(chosen: ChosenTestbed, values: Mapping[int, int]) -> dict[int, int]:
     return found
 
 
+def _ratio(anchor: Anchor, values: Mapping[int, int]) -> float:
+    """The later testbed over the earlier one, of one series: the median of all labels; 0 where there is none."""
+    known = [
+        (median(values[number] for number in label.old), median(values[number] for number in label.new))
+        for label in anchor.labels
+        if all(number in values for number in (*label.old, *label.new))
+    ]
+    ratios = [new / old for old, new in known if old > 0]
+    if ratios:
+        return median(ratios)
+    return 1.0 if known and not any(new for _, new in known) else 0.0
+
+
 def _anchor(before: TestbedBoots, after: TestbedBoots) -> Anchor | None:
-    """The newest label that both testbeds booted with equal inputs, apart from the toolchain."""
+    """The labels that both testbeds booted with equal inputs, apart from the toolchain."""
     if before.testbed.mode != after.testbed.mode or before.boots[0]["number"] > after.boots[0]["number"]:
         return None
     changed = differences(before.testbed, after.testbed)
     if changed.keys() - {"emulator"}:
         return None
-    for boot in reversed(after.boots):
-        old = [each for each in before.boots if each["label"] == boot["label"] and _same_inputs(each, boot)]
-        if old:
-            new = [each for each in after.boots if each["label"] == boot["label"]]
-            ratio = median(each["total_ns"] for each in new) / median(each["total_ns"] for each in old)
-            words = "; ".join(changed.values()) or "another build of QEMU"
+    newer: dict[str, list[dict[str, Any]]] = {}
+    for boot in after.boots:
+        newer.setdefault(str(boot["label"]), []).append(boot)
+    labels: dict[str, AnchorLabel] = {}
+    for boot in before.boots:
+        at = str(boot["label"])
+        new = [each for each in newer.get(at, ()) if _same_inputs(boot, each)]
+        if at in labels or not new:
+            continue
+        old = [each for each in before.boots if each["label"] == at and _same_inputs(each, boot)]
+        sides = [median(each["total_ns"] for each in side) for side in (new, old)]
+        if sides[1] > 0:
             numbers = [tuple(int(each["number"]) for each in side) for side in (old, new)]
-            return Anchor(str(boot["label"]), before.name, after.name, words, ratio, numbers[0], numbers[1])
-    return None
+            labels[at] = AnchorLabel(at, sides[0] / sides[1], numbers[0], numbers[1])
+    if not labels:
+        return None
+    words = "; ".join(changed.values()) or "another build of QEMU"
+    found = tuple(labels.values())
+    exact = before.testbed.mode == RecordMode.EXACT
+    return Anchor(before.name, after.name, words, found, _contradiction(before.name, after.name, found, exact=exact))
+
+
+def _contradiction(before: str, after: str, labels: Sequence[AnchorLabel], *, exact: bool) -> str:
+    """Which ratios of two testbeds contradict each other, in words; empty where all labels show one."""
+    ratios = [each.ratio for each in labels]
+    changes = change_points([[round(ratio * _PARTS)] for ratio in ratios], exact=exact)
+    moves = {each.place for each in changes if each.kind in ("step", "creep") and (exact or each.status == "lasts")}
+    if not moves and not (exact and max(ratios) > min(ratios) * (1 + _MOST_SPREAD)):
+        return ""
+    edges = sorted({0, *moves, len(labels)})
+    groups = [labels[first:last] for first, last in pairwise(edges)]
+    if len(groups) > 3 or not moves:
+        low, high = (choose(labels, key=lambda each: each.ratio) for choose in (min, max))
+        shown = f"{low.ratio:.5g} at {printable(low.at, 40)}, {high.ratio:.5g} at {printable(high.at, 40)}"
+    else:
+        shown = ", then ".join(_group_text(group) for group in groups)
+    return f"{before} and {after} contradict each other: the ratio of their totals is {shown}"
+
+
+def _group_text(labels: Sequence[AnchorLabel]) -> str:
+    ratio = f"{median(each.ratio for each in labels):.5g}"
+    first, last = (printable(each.at, 40) for each in (labels[0], labels[-1]))
+    return f"{ratio} at {first}" if len(labels) == 1 else f"{ratio} from {first} to {last} ({len(labels)} labels)"
 
 
 def _same_inputs(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -153,6 +153,7 @@ class Series(TypedDict):
     unsure_changes: list[SeriesChange]
     noise_band: str | None
     left_out: int
+    contradictions: list[str]
     unequal: list[str]
     incomplete: list[str]
 
@@ -178,6 +179,7 @@ class Regressions(TypedDict):
     testbed: str
     points: int
     left_out: int
+    contradictions: list[str]
     unequal: list[str]
     incomplete: list[str]
     alerts: int

@@ -11,6 +11,7 @@ from firstlight.comparison.testbed import differences
 from firstlight.escape import printable
 from firstlight.history.bounds import Point
 from firstlight.history.series import Series
+from firstlight.history.testbeds import Anchor
 from firstlight.quantities import counted, percent_text, signed_ns, signed_time, time_text
 from firstlight.render.model.pictures import Sparkline
 from firstlight.render.model.report import BLANK, Block, Line, picture
@@ -144,10 +145,10 @@ def series_notes(series: Series) -> Iterator[Line]:
     """What a series leaves out, and which of its points are not what they ought to be."""
     notes = _unsure_notes(series)
     notes += [
-        f"the points of {anchor.before} are scaled by {anchor.ratio:.6g}, the anchor at {printable(anchor.at, 40)}: "
-        f"{anchor.changed}"
+        f"the points of {anchor.before} are scaled by {anchor.ratio:.6g}, {_anchor_text(anchor)}: {anchor.changed}"
         for anchor in series.anchors
     ]
+    notes += [f"{text}; they are not chained" for text in series.contradictions]
     for other in series.others[:5]:
         changed = "; ".join(differences(other.testbed, series.testbed.testbed).values()) or "another build of QEMU"
         boots = f"{len(other.boots)} boot{'' if len(other.boots) == 1 else 's'}"
@@ -162,10 +163,17 @@ def series_notes(series: Series) -> Iterator[Line]:
         )
     if series.unequal:
         names = ", ".join(printable(at, 40) for at in series.unequal[:5])
-        notes.append(f"exact boots with the same label differ at {names}: the last of each is used")
+        more = f" and {len(series.unequal) - 5} more" if len(series.unequal) > 5 else ""
+        notes.append(f"exact boots with the same label differ at {names}{more}: the last of each is used")
     yield from (Line(note, head="note: ", head_style="yellow", indent=2) for note in notes)
     if series.noise_band is not None:
         yield Line(series.noise_band, "dim", head="  ", indent=2)
+
+
+def _anchor_text(anchor: Anchor) -> str:
+    newest = printable(anchor.at, 40)
+    number = len(anchor.labels)
+    return f"the anchor at {newest}" if number == 1 else f"the median of {number} anchors, the newest at {newest}"
 
 
 def _others(others: Sequence[Series]) -> Table:
@@ -213,6 +221,7 @@ def series_data(series: Series) -> dict[str, Any]:
         "changes": [change_data(series, change) for change in series.changes],
         "noise_band": series.noise_band,
         "left_out": series.left_out,
+        "contradictions": list(series.contradictions),
         "unequal": list(series.unequal),
         "incomplete": list(series.incomplete),
     }
