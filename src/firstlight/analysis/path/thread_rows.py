@@ -20,6 +20,8 @@ from firstlight.schema.spans import SpanKind
 #: Columns of :attr:`ThreadPath.charged`.
 CHARGED = columns("name service ran_ns:int ahead_ns:int waited_ns:int idle_ns:int total_ns:int")
 
+#: So many rows behind a part of the path are searched for a thread that slept through it.
+_FOLLOWING = 50
 _STEPS = (SpanKind.INITCALL, SpanKind.PROBE, SpanKind.ASYNC)
 Row = dict[str, Any]
 
@@ -59,6 +61,25 @@ class ThreadPath:
         rows = [(*named, *figures, sum(figures)) for named, figures in self._sums.items()]
         frame = pl.DataFrame(rows, schema=CHARGED, orient="row")
         return frame.sort("total_ns", "name", descending=[True, False], maintain_order=True)
+
+    def sleeper(self, place: int) -> tuple[int, str] | None:
+        """Who slept through a part of the path until it was woken, with what it waited for.
+
+        That is the thread of the part; of a thread of the kernel that had nothing to do, the next one on the path that
+        slept through the part and waited for something.
+
+        :param place: the number of the row, of kind `idle`.
+        """
+        row = self.rows[place]
+        if not row["track"]:
+            return None
+        for later in self.rows[place : place + _FOLLOWING]:
+            if later["track"] and later["end_ns"] > row["start_ns"]:
+                thread = int(later["track"].removeprefix("task "))
+                wait = self._graph.slept(thread, row["start_ns"], row["end_ns"])
+                if wait is not None and not (thread in self._graph.kernel and wait.of_main_loop):
+                    return thread, str(wait)
+        return int(row["track"].removeprefix("task ")), row["reason"] or ""
 
     def text(self, start: int, end: int) -> str | None:
         """Who executed between two instants, as one text."""

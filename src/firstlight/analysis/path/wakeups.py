@@ -141,6 +141,14 @@ class WakeGraph:
         """What a thread waited for after one of its runs."""
         return wait_of(self._stack(self.runs[thread].nodes[run]))
 
+    def slept(self, thread: int, start: int, end: int) -> Wait | None:
+        """What a thread waited for that slept from before one instant until after another; none of one that did not."""
+        runs = self.runs[thread]
+        run = bisect_right(runs.ends, start) - 1
+        if run < 0 or self.could_run(thread, run) or (run + 1 < len(runs.starts) and runs.starts[run + 1] < end):
+            return None
+        return self.wait(thread, run)
+
     def ended_by(self, time: int) -> tuple[int, Wait] | None:
         """The thread that an interrupt woke first from an instant on, with what it had waited for."""
         for place in range(bisect_right(self._times, time - 1), len(self._wakes)):

@@ -14,6 +14,8 @@ from firstlight.bundle.boot import Boot
 _LONGEST = 100
 #: The kernel's name of a process is cut there.
 _COMM = 15
+#: What a process without a name is called.
+NAMELESS = "[?]"
 #: Which of its workers does some work is up to the kernel.
 _WORKER = re.compile(r"(?<=^\[kworker/)(u?\d+):\d+")
 
@@ -56,7 +58,7 @@ def program_of(image: str | None, name: str | None, arguments: Sequence[str] = (
     ('[kworker/0H]', '[?]')
     """
     if not image:
-        return _WORKER.sub(r"\1", f"[{name or '?'}]")
+        return _WORKER.sub(r"\1", f"[{name}]") if name else NAMELESS
     if name and name.startswith("("):
         return name
     called = arguments[0].rpartition("/")[2].lstrip("-") if arguments else ""

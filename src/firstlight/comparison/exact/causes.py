@@ -15,6 +15,7 @@ from firstlight.comparison.exact.owners import INITCALL_CALLER, WRAPPERS
 from firstlight.comparison.exact.parts import Parts, added
 from firstlight.comparison.exact.rows import Key, Presence
 from firstlight.comparison.exact.tree import TreeDifference
+from firstlight.comparison.exact.waits import Waits
 from firstlight.schema.spans import CallKind, CallRow
 
 #: Less than this is no cause to name: the kernel reads a parameter in less, whatever the parameter does.
@@ -28,8 +29,6 @@ _NAMED = 2
 _LEAST_PROGRAM = 0.2
 #: Of a chain of callers so many are named: the outermost and the innermost.
 _CHAIN = 4
-#: How long after idle time what it ended with has to run.
-_SOON_NS = 1_000_000
 _UNNAMED = WRAPPERS | {INITCALL_CALLER, CallRow.BOOT, CallRow.USER, CallRow.INTERRUPTS}
 
 
@@ -38,36 +37,61 @@ class Cause:
     """What most of a caused change is of."""
 
     names: tuple[str, ...]
-    """A program; or functions, from the caller to the callee that does the work."""
+    """A program, where it waits after its service; or functions, from the caller to the callee that does the work."""
     caused_ns: int
     presence: Presence = "both"
     """Of a program, in which of the boots it ran."""
+    waits_for: str | None = None
+    """Of a program that waits, what for; none where it is not recorded."""
 
 
 def causes_of(
-    a: Boot, b: Boot, tree: TreeDifference, ledger: Ledger, known: Sequence[Cause] | None = None
+    a: Boot,
+    b: Boot,
+    tree: TreeDifference,
+    ledger: Ledger,
+    known: Sequence[Cause] | None = None,
+    waits: Waits | None = None,
 ) -> list[Cause]:
     """What the caused change of two boots is of, the largest first; nothing below :data:`LEAST_NS`.
 
-    First come programs whose processes ran longer or shorter, or with which idle time ends. The functions follow that
-    most of the caused changes go through; without any, the initcalls, tasks and functions with the largest changes.
+    First come programs that waited while nothing ran, and those whose processes ran longer or shorter. The functions
+    follow that most of the caused changes go through; without any, the initcalls, tasks and functions with the largest
+    changes.
 
     :param known: the programs with what they caused, where processes of both boots were followed.
+    :param waits: who waited; by default it is read from the boots where it matters.
     """
     gross = ledger.gross_caused_ns
     if gross < LEAST_NS:
         return []
+    caused = ledger.total.caused_ns
     idle = [node for node, kind in enumerate(tree.nodes["kind"].to_list()) if kind == CallKind.IDLE]
     waited = added(ledger.paths.get(node, Parts()) for node in idle).caused_ns
     found = []
-    if abs(waited) >= _MOST * gross and (name := _waited_for(a, b, waited)) is not None:
-        found.append(Cause((name,), waited))
-    caused = ledger.total.caused_ns
+    if abs(waited) >= _MOST * gross or (waited * caused > 0 and abs(waited) >= _LEAST_PROGRAM * abs(caused)):
+        found += _waiting(waits or Waits(a, b), waited)
     programs = _programs(a, b, caused) if known is None else _in_direction(known, caused)
     large = [each for each in programs if abs(each.caused_ns) >= _LEAST_PROGRAM * abs(caused)]
-    found += [each for each in large[:_NAMED] if each.names not in [other.names for other in found]]
-    chain = _chain(tree, ledger, gross)
-    return [*found, *([chain] if chain is not None else _largest(ledger, gross))]
+    waiting = {each.names[-1] for each in found}
+    functions = [chain] if (chain := _chain(tree, ledger, gross)) is not None else _largest(ledger, gross)
+    if found:
+        # Who waited is named; that the processor idled says no more.
+        functions = [each for each in functions if each.names != (CallRow.IDLE,)]
+    return [*found, *(each for each in large[:_NAMED] if each.names[-1] not in waiting), *functions]
+
+
+def _waiting(waits: Waits, waited_ns: int) -> list[Cause]:
+    """The programs that most of the caused idle time was waited by, the longest first."""
+    sums = {who: ns for who, ns in waits.changes.items() if ns * waited_ns > 0}
+    found = []
+    left = abs(waited_ns)
+    for who, ns in sorted(sums.items(), key=lambda each: (-abs(each[1]), each[0].names))[:_NAMED]:
+        own = min(abs(ns), left)
+        if own >= _LEAST_PROGRAM * abs(waited_ns):
+            found.append(Cause(who.names, own if waited_ns > 0 else -own, waits_for=waits.reason_of(who)))
+        left -= own
+    return found
 
 
 def _chain(tree: TreeDifference, ledger: Ledger, gross: int) -> Cause | None:
@@ -189,16 +213,3 @@ def _programs(a: Boot, b: Boot, caused_ns: int) -> list[Cause]:
     one, other = sides
     changes = {name: other.get(name, 0) - one.get(name, 0) for name in one.keys() | other.keys()}
     return _in_direction((Cause((name,), ns) for name, ns in changes.items()), caused_ns)
-
-
-def _waited_for(a: Boot, b: Boot, waited_ns: int) -> str | None:
-    """Who ran when the idle time ended that one boot has more of."""
-    sums: dict[str, int] = {}
-    for boot, sign in ((a, -1), (b, 1)):
-        processor = Processor(boot)
-        for start, end in processor.idle:
-            after = next((part for part in processor.between(end, end + _SOON_NS) if part.kind == "user"), None)
-            if after is not None:
-                sums[after.name] = sums.get(after.name, 0) + sign * (end - start)
-    signed = [(ns, name) for name, ns in sums.items() if ns * waited_ns > 0]
-    return max(signed, key=lambda entry: (abs(entry[0]), entry[1]))[1] if signed else None

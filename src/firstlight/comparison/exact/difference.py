@@ -28,6 +28,7 @@ from firstlight.comparison.exact.rows import Row
 from firstlight.comparison.exact.totals import whole
 from firstlight.comparison.exact.tree import TreeDifference, tree_difference
 from firstlight.comparison.exact.userspace import Userspace, userspace_levels, userspace_of
+from firstlight.comparison.exact.waits import Waits
 from firstlight.quantities import joined, small_share_text
 from firstlight.recipe.mode import RecordMode
 from firstlight.schema.spans import SpanKind
@@ -49,7 +50,11 @@ class ExactDifference:
         """What of the change is caused, what moved, and what is an accident; none of boots without exact profiles."""
         if self.tree is None or self.a.manifest.mode != RecordMode.EXACT or self.a.table("phase_calls").is_empty():
             return None
-        return ledger_of(self.a, self.b, self.tree, self.tolerance)
+        return ledger_of(self.a, self.b, self.tree, self.tolerance, self._waits)
+
+    @cached_property
+    def _waits(self) -> Waits:
+        return Waits(self.a, self.b)
 
     @cached_property
     def causes(self) -> list[Cause]:
@@ -65,7 +70,7 @@ class ExactDifference:
             if (first := self._userspace[0].first.get(1)) is not None:
                 less[first] = before_user_mode(self._by_mode).caused_ns
             known = programs_of(level, parts[level.name], names, less)
-        return causes_of(self.a, self.b, self.tree, self.ledger, known)
+        return causes_of(self.a, self.b, self.tree, self.ledger, known, self._waits)
 
     @cached_property
     def whole(self) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from firstlight.comparison.exact.causes import Cause
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.escape import printable
 from firstlight.quantities import signed_share, signed_time, time_text
@@ -12,11 +13,12 @@ _PRESENCE = {"only_a": "gone, ", "only_b": "new, ", "both": ""}
 def headline(difference: ExactDifference) -> str:
     """What changed and what caused it, in one line.
 
-    >>> import firstlight
-    >>> from firstlight.comparison.exact.difference import exact_difference
-    >>> boot = firstlight.open(bundle)
-    >>> headline(exact_difference(boot, boot))
-    'B is equal to A'
+        >>> import firstlight
+        >>> from firstlight.comparison.exact.causes import Cause
+    from firstlight.comparison.exact.difference import exact_difference
+        >>> boot = firstlight.open(bundle)
+        >>> headline(exact_difference(boot, boot))
+        'B is equal to A'
     """
     change, whole = difference.whole.change_ns, difference.whole.a
     if difference.is_equal:
@@ -30,14 +32,21 @@ def headline(difference: ExactDifference) -> str:
     ledger = difference.ledger
     if ledger is None:
         return f"B is {how}"
-    causes = [
-        f"{' > '.join(printable(name, 60) for name in cause.names)} "
-        f"({_PRESENCE[cause.presence]}{signed_time(cause.caused_ns)})"
-        for cause in difference.causes
-    ]
+    causes = [_text(cause) for cause in difference.causes]
     if not causes and ledger.gross_caused_ns:
         least = time_text(ledger.gross_caused_ns)
         return f"B is {how}; only {least} is caused: every other change is within the noise band or moved"
     if not causes:
         return f"B is {how}; nothing is caused: every change is within the noise band or moved"
+    caused = ledger.total.caused_ns
+    if caused * change < 0:
+        rest = "the rest moved or is within the noise band"
+        return f"B is {how}; {signed_time(caused)} is caused by {', '.join(causes)}; {rest}"
     return f"B is {how}; caused by {', '.join(causes)}"
+
+
+def _text(cause: Cause) -> str:
+    """A cause as people read it."""
+    waits = "" if cause.waits_for is None else f"waits for {printable(cause.waits_for, 60)}, "
+    names = " > ".join(printable(name, 60) for name in cause.names)
+    return f"{names} ({_PRESENCE[cause.presence]}{waits}{signed_time(cause.caused_ns)})"

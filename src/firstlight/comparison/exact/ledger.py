@@ -15,6 +15,7 @@ from firstlight.comparison.exact.parts import ChangePart, Parts, added, added_by
 from firstlight.comparison.exact.rows import Key
 from firstlight.comparison.exact.ticks import TickWork, is_other_work, tick_work
 from firstlight.comparison.exact.tree import TreeDifference
+from firstlight.comparison.exact.waits import Waits
 from firstlight.schema.spans import CallKind
 
 #: An initcall or a function changed for certain if it did by this many times what nearly all change by themselves.
@@ -69,7 +70,7 @@ class Ledger:
         return sum(abs(parts.caused_ns) for parts in self.paths.values())
 
 
-def ledger_of(a: Boot, b: Boot, tree: TreeDifference, tolerance: Tolerance) -> Ledger:
+def ledger_of(a: Boot, b: Boot, tree: TreeDifference, tolerance: Tolerance, waits: Waits | None = None) -> Ledger:
     """Part the change of two exact boots, call path by call path.
 
     A path's change is an accident where it is within what the function changes by itself, on one path and on all of
@@ -77,15 +78,17 @@ def ledger_of(a: Boot, b: Boot, tree: TreeDifference, tolerance: Tolerance) -> L
     tick that follows from the number of ticks, and where idle time absorbs other work. All else is caused. Where that
     is no more than the residual, it is an accident, too, except in an initcall or a function that changed by far more
     than any does by itself, and in a function that one boot alone called and no boot of the band. Of the phases of one
-    path, those that change in opposite directions have moved work.
+    path, those that change in opposite directions have moved work. Idle time of a program that ran in one boot alone
+    absorbs nothing.
 
+    :param waits: who waited; by default it is read from the boots where it matters.
     :raises AssertionError: when the sums do not hold: a fault of the program.
     """
     nodes = tree.nodes
     owners = owners_of(nodes)
     shift = a.manifest.clock.icount_shift or 0
     ticked = (tick_work(a), tick_work(b)) if any(owners.ticks) else None
-    paths = _paths(nodes, owners, tolerance, ticked)
+    paths = _paths(nodes, owners, tolerance, ticked, waits or Waits(a, b))
     if sum(abs(parts.caused_ns) for parts in paths.values()) <= tolerance.residual_ns:
         paths = _without_residual(paths, nodes, owners, tolerance, _one_sided(a, b, tolerance))
     idle = {node for node, kind in enumerate(nodes["kind"].to_list()) if kind == CallKind.IDLE}
@@ -101,7 +104,7 @@ def ledger_of(a: Boot, b: Boot, tree: TreeDifference, tolerance: Tolerance) -> L
 
 
 def _paths(
-    nodes: pl.DataFrame, owners: Owners, tolerance: Tolerance, ticked: tuple[TickWork, TickWork] | None
+    nodes: pl.DataFrame, owners: Owners, tolerance: Tolerance, ticked: tuple[TickWork, TickWork] | None, waits: Waits
 ) -> dict[int, Parts]:
     """The parts of every changed node.
 
@@ -133,7 +136,7 @@ def _paths(
         for part, those in ((ChangePart.ACCIDENT, small), (ChangePart.MOVED if stays else ChangePart.CAUSED, rest)):
             parts.update((node, Parts.of(part, changes[node])) for node in those)
     work = sum(each.caused_ns for each in parts.values())
-    return dict(sorted({**parts, **_idle(idle, work, tolerance.idle_ns)}.items()))
+    return dict(sorted({**parts, **_idle(idle, work, tolerance.idle_ns, waits)}.items()))
 
 
 def _without_residual(
@@ -188,13 +191,15 @@ def _one_sided(a: Boot, b: Boot, tolerance: Tolerance) -> set[Key]:
     return (one ^ other) - tolerance.functions.keys() - tolerance.paths.keys()
 
 
-def _idle(idle: Mapping[int, int], work_ns: int, tolerance_ns: int) -> dict[int, Parts]:
+def _idle(idle: Mapping[int, int], work_ns: int, tolerance_ns: int, waits: Waits) -> dict[int, Parts]:
     """Idle time: what absorbs caused work of the other sign moved; what is left was caused."""
     change = sum(idle.values())
     if abs(change) <= tolerance_ns:
         return {node: Parts.of(ChangePart.ACCIDENT, ns) for node, ns in idle.items()}
-    absorbed = min(abs(change), abs(work_ns)) if change * work_ns < 0 else 0
-    moved = absorbed if change > 0 else -absorbed
+    moved = 0
+    if change * work_ns < 0:
+        left = abs(change - waits.one_sided_ns(change))
+        moved = min(left, abs(work_ns)) * (1 if change > 0 else -1)
     total = Parts(change - moved, moved)
     return dict(zip(idle, over_places(total, list(idle.values())), strict=True))
 
