@@ -18,13 +18,13 @@ from firstlight.study.skeleton import write_skeleton
 def _written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The skeleton as an installer leaves it."""
     package = tmp_path / "own"
+    sys.modules.pop("my_console", None)
     write_skeleton("my-console", package)
     metadata = package / "my_console-0.1.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: my-console\nVersion: 0.1\n")
     (metadata / "entry_points.txt").write_text("[firstlight.studies]\nmy-console = my_console:STUDY\n")
     monkeypatch.syspath_prepend(str(package))
-    sys.modules.pop("my_console", None)
 
 
 @pytest.mark.usefixtures("_written")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Mapping
 from fractions import Fraction
 from itertools import permutations, product
@@ -15,6 +17,7 @@ from firstlight.cli.main import run
 from firstlight.experiment.effects import aliases, interactions, main_effects
 from firstlight.experiment.results import Results, read_results
 from firstlight.experiment.shapley import Shares, shapley
+from firstlight.experiment.store import STATE
 from firstlight.render.views.experiment.cells import cells_table
 from firstlight.render.views.experiment.effects import effects_table
 
@@ -174,3 +177,21 @@ def test_whatever_the_times_shares_and_whole_shares_add_up(tmp_path: Path) -> No
     assert isinstance(shares, Shares)
     assert sum(each.share for each in shares.shares) == shares.total
     assert sum(each.whole for each in shares.shares) == round(shares.total)
+
+
+def test_arms_with_the_same_inputs_are_named_where_they_are_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arms = '[[arm]]\nname = "base"\n[[arm]]\nname = "same"\n[[arm]]\nname = "other"\nappend = "x"\n'
+    path = make_experiment(tmp_path, arms, lambda levels, name, repeat: BASE - (name == "other"))
+    shutil.rmtree(path / "same" / "1.boot")
+    shutil.copytree(path / "base" / "1.boot", path / "same" / "1.boot")
+    state = json.loads((path / STATE).read_text())
+    base, same, _ = state["cells"]
+    same["key"] = base["key"]
+    (path / STATE).write_text(json.dumps(state))
+    for options in ([], ["--markdown"]):
+        assert run(["experiment", "show", str(path), *options]) == 0
+        said = " ".join(capsys.readouterr().out.replace("\\", "").split())
+        assert said.count("arms `base` and `same` have the same inputs: they are one boot") == 1
+        assert "`other` have the same inputs" not in said

@@ -80,6 +80,8 @@ def test_an_unknown_word_is_named_with_its_line_and_the_nearest_one(text: str, p
         (ARMS + 'files = {"/etc/../x" = {text = ""}}', "not an absolute path"),
         (ARMS + 'files = {"/x" = {text = "", remove = true}}', "give one of"),
         (ARMS + '[[stage]]\nname = "x"\nfrom = "a"', "`from` and `to` go together"),
+        (ARMS + '[[stage]]\nname = "x"\nfrom = "a"\nto = "power_on"', "`power_on` is never after `a`"),
+        (ARMS + '[measure]\nfrom = "ready"\nto = "ready"', "`ready` is never after `ready`"),
         (ARMS + '[health.facts]\na = {matches = "("}', "not a regular expression"),
         ('design = "fractional"\n' + factor("x", on="", levels='{a="",b="1",c="2"}'), "factors of two levels"),
         (factor("x", levels='{a="", b="1"}'), "give `on`, or `levels`"),

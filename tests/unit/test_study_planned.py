@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,11 +12,13 @@ import pytest
 from bundles import make_bundle
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
-from firstlight.errors import FirstlightError
+from firstlight.errors import FirstlightError, UsageError
 from firstlight.render.terminal.experiment_progress import ExperimentProgress
+from firstlight.schema.marks import Mark
 from firstlight.study.extent import Extent
 from firstlight.study.planned import PlannedMeasure, planned_study, read_plan
 from firstlight.study.runner import Lab, StudyArm
+from firstlight.study.skeleton import write_skeleton
 from firstlight.study.table import MissingValue
 
 PLAN = """
@@ -41,6 +42,7 @@ CLAIM = """
 id = "quiet-saves"
 statement = "s"
 figure = "saved"
+unit = "time"
 expect = "at least"
 limit = 1
 depends = ["kernel"]
@@ -83,12 +85,8 @@ def test_a_difference_of_equal_arms_is_named(package: Any, before: str, after: s
 def test_a_claim_without_its_figure_is_named_before_anything_boots(package: Any, key: str) -> None:
     claims = CLAIM.replace('figure = "saved"', 'figure = "sawed"') if key == "figure" else CLAIM + 'band = "bend"\n'
     study = planned_study(package(claims=claims))
-
-    def boot_all(arms: object) -> None:
-        pytest.fail("it boots")
-
-    with pytest.raises(FirstlightError, match="the claim `quiet-saves` names the figure") as error:
-        study.run(SimpleNamespace(boot_all=boot_all, missing=False))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="the claim `quiet-saves` names the figure") as error:
+        study.check(Extent())
     assert error.value.hint is not None
     assert "saved, band, band-share" in error.value.hint
 
@@ -104,12 +102,52 @@ def test_a_claim_without_its_figure_is_named_before_anything_boots(package: Any,
 )
 def test_a_wrong_placeholder_is_named_before_anything_boots(package: Any, text: str, said: str) -> None:
     study = planned_study(package(claims=CLAIM + text))
+    with pytest.raises(UsageError, match=said):
+        study.check(Extent())
 
-    def boot_all(arms: object) -> None:
-        pytest.fail("it boots")
 
-    with pytest.raises(FirstlightError, match=said):
-        study.run(SimpleNamespace(boot_all=boot_all, missing=False))  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("figure", "unit", "hint"),
+    [
+        ("saved", "share", "give time or change"),
+        ("share-saved", "time", "give share or percent or share_change or number"),
+        ("band-share", "time", "give share or percent or share_change or number"),
+        ("calls", "time", "give count or count_change or number"),
+    ],
+)
+def test_a_claim_in_a_unit_that_its_figure_does_not_have_is_named(
+    package: Any, figure: str, unit: str, hint: str
+) -> None:
+    plan = (
+        PLAN
+        + 'relative = false\n[figure.share-saved]\nmeasure = "boot"\narm = "loud"\nminus = "quiet"\nrelative = true\n'
+        + '[measure.printed]\nfunction = "vprintk_emit"\ncalls = true\n'
+        + '[figure.calls]\nmeasure = "printed"\narm = "loud"\n'
+    )
+    claims = CLAIM.replace('"saved"', f'"{figure}"').replace('"time"', f'"{unit}"')
+    with pytest.raises(UsageError, match=f"has the unit `{unit}`, which its figure `{figure}` does not have") as error:
+        planned_study(package(plan, claims)).check(Extent())
+    assert error.value.hint == hint
+
+
+@pytest.mark.parametrize(("first", "last"), [("ready", "ready"), ("ready", "power_on")])
+def test_a_measure_whose_last_mark_is_never_after_its_first_is_refused(package: Any, first: str, last: str) -> None:
+    plan = PLAN.replace('first = "power_on"', f'first = "{first}"').replace('last = "ready"', f'last = "{last}"')
+    with pytest.raises(UsageError, match=f"`{last}` is never after `{first}`"):
+        read_plan(package(plan))
+
+
+def test_a_boot_whose_marks_come_in_another_order_has_no_time_between_them(tmp_path: Path) -> None:
+    boot = open_boot(make_bundle(tmp_path))
+    measure = PlannedMeasure(first=Mark.READY, last=Mark.USER_START)
+    assert measure.of(boot) == MissingValue("the mark `user_start` is not after `ready`")
+
+
+@pytest.mark.parametrize("name", ["json", "firstlight", "class"])
+def test_no_study_has_the_name_of_a_module_of_python(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=f"Python has a module `{name}` already"):
+        write_skeleton(name, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(("appended", "is_one_boot"), [("", True), ("quiet", False)])

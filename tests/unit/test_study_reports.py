@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from firstlight.cli.main import run
-from firstlight.errors import FirstlightError
+from firstlight.errors import FirstlightError, UsageError
 from firstlight.render.markdown.study import outcome_markdown
 from firstlight.render.study_folder import study_folder
 from firstlight.render.table_csv import table_csv
@@ -117,6 +117,30 @@ def test_a_finished_study_is_replaced_only_by_force_and_anything_else_never(tmp_
     with pytest.raises(FirstlightError, match="this is not a study"), study_folder(tmp_path / "other", force=True):
         pass
     assert (tmp_path / "other" / "letter.txt").read_text() == "dear"
+
+
+def test_a_study_that_is_replaced_stays_until_the_new_one_is_written(tmp_path: Path) -> None:
+    with study_folder(tmp_path / "s", force=False) as folder:
+        folder.write(invented_outcome())
+    files = {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()}
+    with pytest.raises(UsageError), study_folder(tmp_path / "s", force=True):
+        raise UsageError("a claim is wrong")
+    assert {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()} == files
+
+
+def test_a_study_that_was_interrupted_while_it_was_written_is_written_again(tmp_path: Path) -> None:
+    with study_folder(tmp_path / "s", force=False) as folder:
+        folder.write(invented_outcome())
+    (tmp_path / "s" / "study.json").unlink()
+    with study_folder(tmp_path / "s", force=False) as folder:
+        folder.write(invented_outcome())
+    assert (tmp_path / "s" / "study.json").is_file()
+
+
+def test_a_study_that_makes_nothing_leaves_no_directory(tmp_path: Path) -> None:
+    with pytest.raises(UsageError), study_folder(tmp_path / "s", force=False):
+        raise UsageError("a claim is wrong")
+    assert not (tmp_path / "s").exists()
 
 
 def test_an_interrupted_study_is_gone_on_with(tmp_path: Path) -> None:

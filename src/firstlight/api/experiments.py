@@ -297,7 +297,6 @@ def lab_in(folder: Path, images: Iterable[str], extent: Extent, jobs: int | None
     from firstlight.study.runner import Lab, make_images
 
     if extent.kernel is not None:
-        extent.check_kernel()
         images = [name for name in images if name != "kernel"]
     with progress_of(True, verbose=True) as progress:
         made = make_images(images, progress, jobs, extent.arch)

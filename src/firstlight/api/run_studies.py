@@ -114,7 +114,6 @@ def recheck_study(
     quick = not full
     extent = Extent(quick, kernel=Path(kernel), arch=_arch(arch))
     chosen.check(extent)
-    extent.check_kernel()
     folder = _folder("recheck", name, output, extent)
     before = (
         read_findings(Path(against), name, extent.architecture.distribution_name, made_of(chosen.package, extent))

@@ -24,6 +24,10 @@ def without_effect(plan: ExperimentPlan, cells: Sequence[CellResult], facts: Map
 
 
 def _arms(cells: Sequence[CellResult], facts: Mapping[str, Facts]) -> Iterator[str]:
+    for number, cell in enumerate(cells):
+        earlier = next((each for each in cells[:number] if each.key and each.key == cell.key), None)
+        if earlier is not None:
+            yield one_boot(earlier.name, cell.name)
     baseline, *others = cells
     known = [cell for cell in others if cell.key != baseline.key and {cell.name, baseline.name} <= facts.keys()]
     equal = [cell.name for cell in known if _figures(cell) == _figures(baseline)]
@@ -39,6 +43,15 @@ def _arms(cells: Sequence[CellResult], facts: Mapping[str, Facts]) -> Iterator[s
             f"no fact of the guest but its command line differs in {joined(quiet, 5)} from `{baseline.name}`: only "
             "times show whether the change took effect"
         )
+
+
+def one_boot(earlier: str, later: str) -> str:
+    """Say of two arms that they have the same inputs.
+
+    >>> one_boot("base", "same")
+    'arms `base` and `same` have the same inputs: they are one boot'
+    """
+    return f"arms `{earlier}` and `{later}` have the same inputs: they are one boot"
 
 
 def changed_facts(before: Facts, after: Facts) -> list[str]:

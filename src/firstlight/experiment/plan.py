@@ -14,6 +14,7 @@ from firstlight.experiment.plan_parser import checked, parse_toml, read_text
 from firstlight.experiment.requirement import HealthRequirement
 from firstlight.recipe.mode import PlanMode, RecordMode
 from firstlight.schema.aliases import MARK_ALIASES
+from firstlight.schema.marks import Mark
 
 #: An experiment has no more cells.
 MOST_CELLS = 1024
@@ -53,11 +54,22 @@ MarkName = Annotated[str, AfterValidator(lambda mark: MARK_ALIASES.get(mark, mar
 """A mark, which may have the name of an earlier schema version."""
 
 
+def _check_order(first: str | None, last: str | None) -> None:
+    """Refuse two marks of which every boot has the last first."""
+    if last is not None and last in (first, Mark.POWER_ON):
+        raise ValueError(f"`{last}` is never after `{first or 'the first mark'}`")
+
+
 class Measure(PlanSection):
     """Between which two marks a boot is measured."""
 
     first: MarkName | None = Field(default=None, alias="from", description="a mark; default: the first one")
     last: MarkName | None = Field(default=None, alias="to", description="a mark; default: the last one")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        _check_order(self.first, self.last)
+        return self
 
 
 class Stage(PlanSection):
@@ -81,6 +93,7 @@ class Stage(PlanSection):
         marks = self.first is not None and self.last is not None
         if (self.first is None) != (self.last is None):
             raise ValueError("`from` and `to` go together")
+        _check_order(self.first, self.last)
         userspace = [name for kind in UserspaceKind if (name := getattr(self, kind)) is not None]
         if sum((marks, self.function is not None, self.initcall is not None)) + len(userspace) != 1:
             others = ", ".join(f"`{kind.replace('_', '-')}`" for kind in UserspaceKind)

@@ -16,6 +16,7 @@ from firstlight.experiment.boards.session import described
 from firstlight.experiment.cell_options import options_for
 from firstlight.experiment.change import combine
 from firstlight.experiment.design import Cell, cells_of
+from firstlight.experiment.no_effect import one_boot
 from firstlight.experiment.plan import ExperimentPlan, parse_plan
 from firstlight.experiment.plan_parser import read_text
 from firstlight.experiment.randomize import blocks
@@ -206,7 +207,7 @@ def _notes(plan: ExperimentPlan, cells: list[Cell], states: list[CellState]) -> 
                     notes.append(f"arms `{earlier.name}` and `{state.name}` make the same change: they are one boot")
                     break
                 if state.key and state.key == earlier.key:
-                    notes.append(f"arms `{earlier.name}` and `{state.name}` have the same inputs: they are one boot")
+                    notes.append(one_boot(earlier.name, state.name))
                     break
         return notes
     for factor in plan.factors:

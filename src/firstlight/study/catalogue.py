@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 
 from firstlight.errors import UsageError
 from firstlight.plugins import plugins
@@ -35,7 +36,8 @@ class Study:
     """Of the lab, that it boots."""
     module: str
     """Its function `run` takes a :class:`~firstlight.study.Lab` and gives an :class:`~firstlight.study.Outcome`.
-    It is loaded when the study runs."""
+    A function `check`, if there is one, refuses an :class:`~firstlight.study.Extent` before anything is made.
+    The module is loaded when the study runs."""
     sizes: str = ""
     """What `--sizes` counts; empty where the study has no sizes."""
     architectures: tuple[str, ...] = (DEFAULT.distribution_name,)
@@ -59,7 +61,11 @@ class Study:
     def check(self, extent: Extent) -> None:
         """Check that the study can be run to an extent.
 
-        :raises UsageError: for sizes of a study without sizes, and for an architecture that it does not cover.
+        Nothing is made or replaced before this check.
+
+        :raises UsageError: for sizes of a study without sizes or wrong ones, and for an architecture that the study
+            does not cover.
+        :raises FirstlightError: for a kernel of another architecture, and for wrong claims.
         """
         if (name := extent.architecture.distribution_name) not in self.architectures:
             raise UsageError(
@@ -69,6 +75,17 @@ class Study:
             )
         if extent.sizes and not self.sizes:
             raise UsageError(f"the study `{self.name}` has no sizes", where="--sizes", hint="leave the option out")
+        extent.check_kernel()
+        self.check_claims()
+        if (check := getattr(self._loaded, "check", None)) is not None:
+            check(extent)
+
+    def check_claims(self) -> None:
+        """Check the claims as far as that is possible before a boot.
+
+        :raises FirstlightError: naming what is wrong.
+        """
+        claims_of(self.package)
 
     def _other_way(self) -> str:
         if self.architectures == (DEFAULT.distribution_name,):
@@ -80,9 +97,13 @@ class Study:
 
         :raises FirstlightError: when not even one arm can be booted.
         """
-        # Late: what a study computes with takes most of a second to load.
-        run: Callable[[Lab], Outcome] = import_module(self.module).run
+        run: Callable[[Lab], Outcome] = self._loaded.run
         return run(lab)
+
+    @property
+    def _loaded(self) -> ModuleType:
+        # Late: what a study computes with takes most of a second to load.
+        return import_module(self.module)
 
     def repeated(self, lab: Lab) -> str:
         """The command that runs it again, and where its boots are."""

@@ -15,7 +15,7 @@ from pydantic import model_validator
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.key import key_of_boot
-from firstlight.errors import FirstlightError, LabError
+from firstlight.errors import FirstlightError, LabError, UsageError
 from firstlight.frozen import FrozenModel
 from firstlight.quantities import Kind, joined
 from firstlight.recipe.isa import DEFAULT, architecture_named
@@ -33,6 +33,9 @@ from firstlight.toml import parse_checked
 
 BAND_FIGURES = ("band", "band-share")
 """Figures that every planned study has: the width of the noise band, and its share of the baseline."""
+_SHARES: tuple[Kind, ...] = ("share", "percent", "share_change", "number")
+_UNITS: dict[Kind, tuple[Kind, ...]] = {"time": ("time", "change"), "count": ("count", "count_change", "number")}
+"""The units in which a measure can be stated, and its difference."""
 
 
 class PlannedArm(FrozenModel):
@@ -59,6 +62,8 @@ class PlannedMeasure(FrozenModel):
     def _one_way(self) -> PlannedMeasure:
         if (self.function is None) == (self.first is None or self.last is None):
             raise ValueError("a measure has either `first` and `last`, or `function`")
+        if self.first is not None and self.last in (self.first, Mark.POWER_ON):
+            raise ValueError(f"`{self.last}` is never after `{self.first}`")
         return self
 
     @property
@@ -84,7 +89,8 @@ class PlannedMeasure(FrozenModel):
         absent = next((mark for mark in (self.first, self.last) if mark not in marks), None)
         if absent is not None:
             return MissingValue(f"the boot has no mark `{absent}`")
-        return int(marks[self.last]) - int(marks[self.first])
+        time_ns = int(marks[self.last]) - int(marks[self.first])
+        return time_ns if time_ns > 0 else MissingValue(f"the mark `{self.last}` is not after `{self.first}`")
 
 
 class PlannedFigure(FrozenModel):
@@ -136,6 +142,16 @@ class StudyPlan(FrozenModel):
         return self
 
     @property
+    def units(self) -> dict[str, tuple[Kind, ...]]:
+        """The units that each figure can be stated in."""
+        first, *_ = self.measure.values()
+        figures = {
+            name: _SHARES if each.relative else _UNITS[self.measure[each.measure].kind]
+            for name, each in self.figure.items()
+        }
+        return figures | dict(zip(BAND_FIGURES, (_UNITS[first.kind], _SHARES), strict=True))
+
+    @property
     def images(self) -> tuple[str, ...]:
         """Of the lab, that its arms boot."""
         lab = ["kernel"] if any(arm.kernel == "lab" for arm in self.arm.values()) else []
@@ -159,10 +175,13 @@ class PlannedStudy(Study):
         """Where its claims and the tables of others are."""
         return self.module
 
+    def check_claims(self) -> None:
+        """Check that every claim names figures and units of the plan."""
+        _check_claims(self.plan, self.package)
+
     def run(self, lab: Lab) -> Outcome:
         """Boot the arms of the plan, and evaluate the claims."""
         plan = self.plan
-        _check_claims(plan, self.package)
         arms = {name: StudyArm(name, _options(lab, arm)) for name, arm in plan.arm.items()}
         boots = lab.boot_all(arms.values())
         if all(isinstance(boot, MissingValue) for boot in boots.values()) and not lab.missing:
@@ -208,20 +227,25 @@ def read_plan(package: str) -> StudyPlan:
 
 
 def _check_claims(plan: StudyPlan, package: str) -> None:
-    """Check before anything boots that the plan has every figure that a claim names.
+    """Check before anything boots that the plan has every figure that a claim names, in the claim's unit.
 
-    :raises FirstlightError: naming the claim and the figure.
+    :raises UsageError: naming the claim and the figure.
     """
-    known = [*plan.figure, *BAND_FIGURES]
+    units = plan.units
     claims = claims_of(package)
     for claim in claims:
         for name in filter(None, (claim.figure, claim.band)):
-            if name not in known:
-                raise FirstlightError(
+            if name not in units:
+                raise UsageError(
                     f"the claim `{claim.id}` names the figure `{name}`, which `{PLAN}` does not define",
-                    where=f"{package}/{CLAIMS}", hint=f"it has {joined(known, 8)}",
+                    where=f"{package}/{CLAIMS}", hint=f"it has {joined(list(units), 8)}",
                 )  # fmt: skip
-    check_texts(claims, known)
+            if claim.unit not in units[name]:
+                raise UsageError(
+                    f"the claim `{claim.id}` has the unit `{claim.unit}`, which its figure `{name}` does not have",
+                    where=f"{package}/{CLAIMS}", hint=f"give {joined(units[name], 8, ' or ')}",
+                )  # fmt: skip
+    check_texts(claims, units)
 
 
 def _options(lab: Lab, arm: PlannedArm) -> RecordOptions | MissingValue:

@@ -7,7 +7,7 @@ from math import isfinite
 from string import Formatter
 from typing import Any, TypeVar, cast, get_args
 
-from firstlight.errors import FirstlightError
+from firstlight.errors import UsageError
 from firstlight.quantities import Kind
 from firstlight.recipe.isa import DEFAULT, Architecture
 from firstlight.recipe.machine_feature import MachineFeature
@@ -52,7 +52,7 @@ def evaluate(
 
     :param untimed: what the machine that was measured does not time as hardware does.
     :param architecture: of the guests that were measured; a claim about something that they do not have does not apply.
-    :raises FirstlightError: when a claim names a figure that the study does not measure.
+    :raises UsageError: when a claim names a figure that the study does not measure.
 
     >>> claim = Claim(id="stat", statement="A stat costs time.", figure="more", unit="percent", expect="at least",
     ...     limit=0.0, value=0.235, tolerance=0.2, depends=("kernel",), refuted_by="a walk that takes no longer")
@@ -90,7 +90,7 @@ def check_texts(claims: Iterable[Claim], known: Collection[str]) -> None:
     """Check that texts of claims name figures and units that exist, before anything is measured.
 
     :param known: the names of the figures.
-    :raises FirstlightError: naming the claim, and the figure or the unit.
+    :raises UsageError: naming the claim, and the figure or the unit.
     """
     stand_ins: Figures = dict.fromkeys(known, 1)
     for claim in claims:
@@ -224,7 +224,5 @@ class _Texts(Formatter):
         return value_text(value, cast("Kind", kind))
 
 
-def _wrong(claim: Claim, message: str) -> FirstlightError:
-    return FirstlightError(
-        f"claim `{claim.id}`: {message}", where=CLAIMS, hint="correct the claim, or measure the figure"
-    )
+def _wrong(claim: Claim, message: str) -> UsageError:
+    return UsageError(f"claim `{claim.id}`: {message}", where=CLAIMS, hint="correct the claim, or measure the figure")

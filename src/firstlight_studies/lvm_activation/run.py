@@ -8,6 +8,7 @@ from pathlib import Path
 
 from firstlight import RecordOptions
 from firstlight.study import (
+    Extent,
     Lab,
     MissingArm,
     MissingValue,
@@ -33,6 +34,14 @@ from firstlight_studies.lvm_activation.volumes import MIB_EACH, PER_DISK, Volume
 
 #: Volumes of one boot.
 _MOST = 10_000
+
+
+def check(extent: Extent) -> None:
+    """Refuse sizes that are not numbers of volumes.
+
+    :raises UsageError: naming the size.
+    """
+    extent.counts(_MOST)
 
 
 def run(lab: Lab) -> Outcome:

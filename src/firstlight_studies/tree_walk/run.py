@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from firstlight import LabError
-from firstlight.study import Boot, Chart, Lab, MissingArm, MissingValue, Outcome, Table
+from firstlight.study import Boot, Chart, Extent, Lab, MissingArm, MissingValue, Outcome, Table
 from firstlight_studies.catalogue import TREE_WALK
 from firstlight_studies.tree_walk import trap_script
 from firstlight_studies.tree_walk.counts import SIDES, Counted, counted, counts_table, functions_table
@@ -32,6 +32,15 @@ SIZES = tuple(map(Shape.parse, ("7x7", "10x10", "14x14", "20x20", "28x28", "40x4
 _LARGER = tuple(map(Shape.parse, ("100x100", "141x141")))
 _LARGEST = (Shape.parse("224x224"),)
 Boots = Mapping[str, Boot | MissingValue]
+
+
+def check(extent: Extent) -> None:
+    """Refuse sizes that are not shapes of trees.
+
+    :raises UsageError: naming the shape.
+    """
+    for size in extent.sizes:
+        Shape.parse(size)
 
 
 def run(lab: Lab) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from firstlight import FirstlightError
-from firstlight.study import Boot, Chart, Lab, MissingArm, MissingValue, Outcome, Table, noise_band
+from firstlight.study import Boot, Chart, Extent, Lab, MissingArm, MissingValue, Outcome, Table, noise_band
 from firstlight_studies.catalogue import UDEV_PTYS
 from firstlight_studies.udev_ptys import arms as arm
 from firstlight_studies.udev_ptys import stages
@@ -41,6 +41,14 @@ _NOTES = (
     "The lab's kernel has the tracers of interrupts and preemption built in, which cost instructions.",
     "Userspace has no modules of this kernel: each request of udev to load one fails quickly.",
 )
+
+
+def check(extent: Extent) -> None:
+    """Refuse sizes that are not numbers of legacy pseudo-terminals.
+
+    :raises UsageError: naming the size.
+    """
+    extent.counts(arm.MOST)
 
 
 def run(lab: Lab) -> Outcome:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from importlib import resources
+from importlib.util import find_spec
+from keyword import iskeyword
 from pathlib import Path
 
 from firstlight.errors import FirstlightError, UsageError
@@ -35,7 +37,13 @@ def write_skeleton(name: str, directory: Path) -> list[Path]:
         raise UsageError(
             f"there is a study `{name}` already", hint="`firstlight study list` lists all: choose another name"
         )
-    words = {"@NAME@": name, "@PACKAGE@": name.replace("-", "_")}
+    package = name.replace("-", "_")
+    if iskeyword(package) or _is_installed(package):
+        raise UsageError(
+            f"Python has a module `{package}` already, so no study can have that name",
+            hint=f"choose another one, such as `{name}-study`",
+        )
+    words = {"@NAME@": name, "@PACKAGE@": package}
     written = []
     try:
         if directory.exists() and any(directory.iterdir()):
@@ -51,3 +59,9 @@ def write_skeleton(name: str, directory: Path) -> list[Path]:
     except OSError as error:
         raise FirstlightError(f"cannot be written: {error.strerror}", where=str(directory)) from error
     return written
+
+
+def _is_installed(package: str) -> bool:
+    """Whether an import of the name gives a module; a folder that lies in the current directory is none."""
+    found = find_spec(package)
+    return found is not None and found.origin is not None
