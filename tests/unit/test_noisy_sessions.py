@@ -74,8 +74,19 @@ def test_the_share_of_slow_boots_is_compared_by_itself() -> None:
     assert share.change is not None
     assert (share.word, share.change.a, share.change.b) == ("regression", 0.0, 14 / 40)
     assert median.word != "regression"
-    (none,) = compare_statistics(a, a * 1.001, [Statistic.SLOW_SHARE], paired=True, seed=1)
-    assert (none.change, none.reason) == (None, "the boots have one mode")
+    (none,) = compare_statistics(range(100, 140), range(100, 140), [Statistic.SLOW_SHARE], paired=True, seed=1)
+    assert (none.change, none.reason) == (None, "the boots of both arms together have one mode")
+
+
+@pytest.mark.parametrize(("share", "at_least"), [(0.15, 0.45), (0.25, 0.85), (0.35, 0.95)])
+def test_slow_boots_of_one_arm_alone_are_found(bench: ModuleType, share: float, at_least: float) -> None:
+    assert bench.simulate_slow_boots(_FEWER, share).alarms >= binom.ppf(0.001, _FEWER, at_least)
+
+
+@pytest.mark.parametrize("machine", ["steady", "drift of 2 %", "bimodal"])
+def test_equal_shares_of_slow_boots_are_seldom_called_different(bench: ModuleType, machine: str) -> None:
+    found = bench.simulate_statistic(_FEWER, Statistic.SLOW_SHARE, 0.0, machine)
+    assert found.alarms <= binom.ppf(0.999, _FEWER, 0.06)
 
 
 def test_a_quantile_of_too_few_boots_says_how_many_it_needs() -> None:

@@ -16,7 +16,7 @@ _POINTS = 512
 _NARROWER = 0.6
 #: A mode holds at least so many boots, and this share of them: a few slow boots are outliers, not a sort.
 _FEWEST_OF_A_MODE = 3
-_LEAST_SHARE = 0.15
+LEAST_SHARE = 0.15
 #: Between two modes the density falls below this share of the lower one.
 _DEEPEST_VALLEY = 0.5
 
@@ -29,10 +29,11 @@ class Mode(FrozenModel):
     share: float = Field(description="the same as a share of all")
 
 
-def modes(times_ns: npt.ArrayLike) -> list[Mode]:
+def modes(times_ns: npt.ArrayLike, *, least_share: float = LEAST_SHARE) -> list[Mode]:
     """The sorts that some boots come in, fastest first; one where there are too few to distinguish them.
 
     :param times_ns: above 0.
+    :param least_share: a mode holds at least this share of the boots, and three.
 
     Source: peaks of a Gaussian kernel density of the logarithms. Silverman's bandwidth (1986) supposes one mode and
     hides two; with 0.6 of it and the rules below, 1 % of simulated sessions of 12 to 60 boots of one sort (log-normal
@@ -47,13 +48,13 @@ def modes(times_ns: npt.ArrayLike) -> list[Mode]:
     whole = [Mode(at_ns=round(float(np.median(times))), boots=times.size, share=1.0)]
     if times.size < FEWEST or times[0] == times[-1]:
         return whole
-    parts = np.split(times, np.searchsorted(times, _valleys(times)))
+    parts = np.split(times, np.searchsorted(times, _valleys(times, least_share)))
     if len(parts) < 2:
         return whole
     return [Mode(at_ns=round(float(np.median(part))), boots=part.size, share=part.size / times.size) for part in parts]
 
 
-def _valleys(times: npt.NDArray[np.float64]) -> list[float]:
+def _valleys(times: npt.NDArray[np.float64], least_share: float) -> list[float]:
     """The times that part the sorts."""
     from scipy.signal import find_peaks
     from scipy.stats import gaussian_kde
@@ -68,7 +69,7 @@ def _valleys(times: npt.NDArray[np.float64]) -> list[float]:
     while len(peaks) > 1:
         lows = [left + int(np.argmin(heights[left:right])) for left, right in pairwise(peaks)]
         counts = np.diff([0, *np.searchsorted(logs, grid[lows]), logs.size])
-        fewest = max(_FEWEST_OF_A_MODE, _LEAST_SHARE * logs.size)
+        fewest = max(_FEWEST_OF_A_MODE, least_share * logs.size)
         depths = [
             1.0 if min(counts[place], counts[place + 1]) < fewest
             else heights[low] / min(heights[peaks[place]], heights[peaks[place + 1]])
