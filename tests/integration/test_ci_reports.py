@@ -143,6 +143,9 @@ def test_the_workflows_are_yaml_and_their_rules_are_good(capsys: pytest.CaptureF
     for job in github["jobs"].values():
         for step in job["steps"]:
             assert ("run" in step) != ("uses" in step)
+            if "uses" in step:
+                # A tag can be moved; a commit cannot.
+                assert re.fullmatch(r"actions/[a-z/-]+@[0-9a-f]{40}", step["uses"])
     gitlab: dict[str, Any] = yaml.safe_load((CI / "gitlab.yml").read_text())
     assert gitlab["boot-time"]["allow_failure"] == {"exit_codes": [5]}
     assert all(isinstance(line, str) for line in gitlab["boot-time"]["script"])
