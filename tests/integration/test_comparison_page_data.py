@@ -42,7 +42,7 @@ def test_the_page_carries_what_compare_prints_as_json(arms: tuple[Path, Path], t
     assert (carried["format"], carried["version"]) == ("firstlight-comparison-page", 1)
     assert (
         carried["said"][0]["sentence"]
-        == "B is slower by 7.625 ms (0.919 %); caused by init (+3.452 ms), init_idle (+3.702 ms)."
+        == "B is slower by 7.625 ms (0.919 %); caused by init (+3.452 ms); by function: init_idle (+3.702 ms)."
     )
 
 

@@ -185,6 +185,22 @@ def test_the_functions_of_a_cause_go_from_the_caller_to_the_callee_whatever_thei
     assert cause.caused_ns == 1_100_000
 
 
+def test_functions_within_a_cause_that_is_named_are_no_further_causes(tmp_path: Path) -> None:
+    one = settle(make_bundle(tmp_path))
+    other = make_bundle(tmp_path, name="b.boot")
+    # Three tasks, none of which has most of the change; in the first of them one function does the work.
+    for caller, function, ns in (
+        ("ret_from_fork", "worker_a", 1_000),
+        ("worker_a", "memset_slow", 500_000),
+        ("entry_SYSCALL_64", "__x64_sys_read", 400_000),
+        ("kernel_init", "rest_init", 300_000),
+    ):
+        _calling(other, caller, function, ns)
+    causes = exact_difference(open_boot(one), open_boot(other)).causes
+    assert "memset_slow" not in [name for cause in causes for name in cause.names]
+    assert sum(cause.caused_ns for cause in causes if cause.kind == "function") <= 1_201_000
+
+
 @settings(deadline=None, max_examples=3)
 @given(seed=st.integers(2, 9))
 def test_the_splits_of_call_paths_add_up_to_twice_the_change_of_the_function(

@@ -135,6 +135,19 @@ def test_a_program_in_one_boot_only_is_new_and_one_that_is_not_is_gone(
     assert any(line.startswith("other [udevadm]") and " new " in line for line in lines)
 
 
+def test_all_that_a_new_process_did_is_caused_where_something_is(pair: tuple[Path, Path]) -> None:
+    own = pl.col("process") == 3
+    for table in ("processes", "images"):
+        texts = {"image": "/usr/bin/other", "arguments": "other\0"}
+        _change(
+            pair[1], table, **{name: pl.when(own).then(pl.lit(text)).otherwise(name) for name, text in texts.items()}
+        )
+    found = firstlight.compare(*pair)
+    rows = {row["name"]: row for row in found.table("processes").iter_rows(named=True)}
+    assert rows["other"]["caused_ns"] == rows["other"]["change_ns"] > 0
+    assert sum(row["caused_ns"] for row in rows.values()) == MORE
+
+
 def test_several_processes_of_one_command_line_are_matched_in_their_order(tmp_path: Path) -> None:
     bundles = [make_processes(tmp_path, name=name) for name in ("a.boot", "b.boot")]
     for bundle in bundles:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from firstlight.analysis.path.processor import Processor
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.common.stable_names import stable_name
+from firstlight.comparison.exact.functions import key_of_function
 from firstlight.comparison.exact.ledger import Ledger
 from firstlight.comparison.exact.level import Level
 from firstlight.comparison.exact.owners import INITCALL_CALLER, WRAPPERS
@@ -43,6 +45,10 @@ class Cause:
     """Of a program, in which of the boots it ran."""
     waits_for: str | None = None
     """Of a program that waits, what for; none where it is not recorded."""
+    kind: Literal["wait", "program", "function"] = "function"
+    """A program that waits while nothing runs; one that runs; or functions. What programs caused and what functions
+    caused are the same change, divided in two ways.
+    """
 
 
 def causes_of(
@@ -74,7 +80,9 @@ def causes_of(
     programs = _programs(a, b, caused) if known is None else _in_direction(known, caused)
     large = [each for each in programs if abs(each.caused_ns) >= _LEAST_PROGRAM * abs(caused)]
     waiting = {each.names[-1] for each in found}
-    functions = [chain] if (chain := _chain(tree, ledger, gross)) is not None else _largest(ledger, gross)
+    functions = (
+        [chain] if (chain := _chain(tree, ledger, gross)) is not None else _largest(ledger, _keys(tree, ledger), gross)
+    )
     if found:
         # Who waited is named; that the processor idled says no more.
         functions = [each for each in functions if each.names != (CallRow.IDLE,)]
@@ -89,7 +97,7 @@ def _waiting(waits: Waits, waited_ns: int) -> list[Cause]:
     for who, ns in sorted(sums.items(), key=lambda each: (-abs(each[1]), each[0].names))[:_NAMED]:
         own = min(abs(ns), left)
         if own >= _LEAST_PROGRAM * abs(waited_ns):
-            found.append(Cause(who.names, own if waited_ns > 0 else -own, waits_for=waits.reason_of(who)))
+            found.append(Cause(who.names, own if waited_ns > 0 else -own, waits_for=waits.reason_of(who), kind="wait"))
         left -= own
     return found
 
@@ -161,20 +169,39 @@ def _is_within(node: int, name: str, names: Sequence[str], parents: Sequence[int
     return False
 
 
-def _largest(ledger: Ledger, gross: int) -> list[Cause]:
-    """The initcalls, tasks and system calls, and the functions by self, with the largest caused changes."""
+def _largest(ledger: Ledger, keys: Mapping[int, Key], gross: int) -> list[Cause]:
+    """The initcalls, tasks and system calls with the largest caused changes, and the functions by self outside them.
+
+    :param keys: what the function of each node is matched by.
+    """
     owners: dict[str, int] = {}
+    owner_of = {}
     for node, parts in ledger.paths.items():
         name = (ledger.owners.initcalls[node] or ledger.owners.entries[node]).name
-        owners[name] = owners.get(name, 0) + parts.caused_ns
+        # What user mode did is named by its programs.
+        if name != CallRow.USER:
+            owner_of[node] = name
+            owners[name] = owners.get(name, 0) + parts.caused_ns
+    found = _most(owners, _LEAST_OWNER * gross)
     functions: dict[str, int] = {}
-    for key, parts in ledger.levels["functions"].items():
-        functions[key.name] = functions.get(key.name, 0) + parts.caused_ns
-    found: dict[str, int] = {}
-    for sums, least in ((owners, _LEAST_OWNER), (functions, _LEAST_SELF)):
-        largest = sorted(sums.items(), key=lambda entry: (-abs(entry[1]), entry[0]))[:_NAMED]
-        found |= {name: ns for name, ns in largest if abs(ns) >= least * gross and name not in found}
-    return [Cause((name,), ns) for name, ns in (found or dict(largest[:1])).items()]
+    for node, parts in ledger.paths.items():
+        if owner_of.get(node) not in found:
+            functions[keys[node].name] = functions.get(keys[node].name, 0) + parts.caused_ns
+    found |= _most(functions, _LEAST_SELF * gross)
+    return [
+        Cause((name,), ns) for name, ns in (found or dict([*_most({**owners, **functions}, 1).items()][:1])).items()
+    ]
+
+
+def _most(sums: Mapping[str, int], least: float) -> dict[str, int]:
+    largest = sorted(sums.items(), key=lambda entry: (-abs(entry[1]), entry[0]))[:_NAMED]
+    return {name: ns for name, ns in largest if abs(ns) >= least}
+
+
+def _keys(tree: TreeDifference, ledger: Ledger) -> dict[int, Key]:
+    """What the functions of the changed nodes are matched by."""
+    functions, modules, kinds = (tree.nodes[name].to_list() for name in ("function", "module", "kind"))
+    return {node: key_of_function(functions[node], modules[node], kinds[node]) for node in ledger.paths}
 
 
 def programs_of(
@@ -193,7 +220,7 @@ def programs_of(
             name = names[row.key]
             caused[name] = caused.get(name, 0) + parts[row.key].caused_ns - less.get(row.key, 0)
             there.setdefault(name, set()).add(row.presence)
-    return [Cause((name,), ns, next(iter(there[name])) if len(there[name]) == 1 else "both")
+    return [Cause((name,), ns, next(iter(there[name])) if len(there[name]) == 1 else "both", kind="program")
             for name, ns in caused.items()]  # fmt: skip
 
 
@@ -212,4 +239,4 @@ def _programs(a: Boot, b: Boot, caused_ns: int) -> list[Cause]:
         sides.append({name: ns for (name, kind), ns in ran.items() if kind == "user"})
     one, other = sides
     changes = {name: other.get(name, 0) - one.get(name, 0) for name in one.keys() | other.keys()}
-    return _in_direction((Cause((name,), ns) for name, ns in changes.items()), caused_ns)
+    return _in_direction((Cause((name,), ns, kind="program") for name, ns in changes.items()), caused_ns)

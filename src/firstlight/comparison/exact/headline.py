@@ -13,12 +13,11 @@ _PRESENCE = {"only_a": "gone, ", "only_b": "new, ", "both": ""}
 def headline(difference: ExactDifference) -> str:
     """What changed and what caused it, in one line.
 
-        >>> import firstlight
-        >>> from firstlight.comparison.exact.causes import Cause
-    from firstlight.comparison.exact.difference import exact_difference
-        >>> boot = firstlight.open(bundle)
-        >>> headline(exact_difference(boot, boot))
-        'B is equal to A'
+    >>> import firstlight
+    >>> from firstlight.comparison.exact.difference import exact_difference
+    >>> boot = firstlight.open(bundle)
+    >>> headline(exact_difference(boot, boot))
+    'B is equal to A'
     """
     change, whole = difference.whole.change_ns, difference.whole.a
     if difference.is_equal:
@@ -32,7 +31,12 @@ def headline(difference: ExactDifference) -> str:
     ledger = difference.ledger
     if ledger is None:
         return f"B is {how}"
-    causes = [_text(cause) for cause in difference.causes]
+    programs, functions = (
+        ", ".join(_text(cause) for cause in difference.causes if (cause.kind == "function") == are_functions)
+        for are_functions in (False, True)
+    )
+    # Both are partitions of the same change.
+    causes = "; by function: ".join(text for text in (programs, functions) if text)
     if not causes and ledger.gross_caused_ns:
         least = time_text(ledger.gross_caused_ns)
         return f"B is {how}; only {least} is caused: every other change is within the noise band or moved"
@@ -41,8 +45,8 @@ def headline(difference: ExactDifference) -> str:
     caused = ledger.total.caused_ns
     if caused * change < 0:
         rest = "the rest moved or is within the noise band"
-        return f"B is {how}; {signed_time(caused)} is caused by {', '.join(causes)}; {rest}"
-    return f"B is {how}; caused by {', '.join(causes)}"
+        return f"B is {how}; {signed_time(caused)} is caused by {causes}; {rest}"
+    return f"B is {how}; caused by {causes}"
 
 
 def _text(cause: Cause) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from firstlight.comparison.exact.ledger import Ledger
 from firstlight.comparison.exact.level import Level
-from firstlight.comparison.exact.parts import Parts, added, added_by, over_rows
+from firstlight.comparison.exact.parts import Parts, added, added_by, apportion, over_rows
 from firstlight.comparison.exact.rows import Key
 from firstlight.comparison.exact.tree import TreeDifference
 from firstlight.comparison.exact.userspace import IDLE, INTERRUPTS, Cells, Userspace
@@ -59,6 +59,7 @@ def parts_by_level(
             by_process = level.name in ("services", "packages")
             basis: Mapping[Any, Parts] = found["processes"] if by_process else by_mode
             parts = distribute(basis, _cells(sides, level.name, by_mode), changes)
+            parts = _one_sided_first(parts, {row.key for row in level.rows if row.presence != "both"})
         total = added(parts.values())
         if total != ledger.total:
             raise AssertionError(f"ledger: {level.name} add up to {total}, not to {ledger.total}")
@@ -96,6 +97,30 @@ def distribute(
     # In proportion to what is left; where nothing is, the last row has it: that of the rest, if there is one.
     for key, share in zip(left, over_rows(rest, list(left.values())), strict=True):
         found[key] += share
+    return found
+
+
+def _one_sided_first(parts: LevelParts, alone: Container[Key]) -> LevelParts:
+    """Let rows of one boot alone have what is caused before the others: the other boot lacks all that they did.
+
+    What they take in exchange for moved work, the others in the same direction give: their work moved. Where nothing is
+    caused, nothing changes.
+
+    :param alone: the rows of one boot alone.
+
+    >>> rows = {Key("ls"): Parts(6, 3), Key("sh"): Parts(5, 1), Key("mv"): Parts(0, -4)}
+    >>> [*_one_sided_first(rows, {Key("ls")}).values()][:2]
+    [Parts(caused_ns=9, moved_ns=0, accident_ns=0), Parts(caused_ns=2, moved_ns=4, accident_ns=0)]
+    """
+    found = dict(parts)
+    for sign in (1, -1):
+        takes = {key: each.moved_ns for key, each in found.items() if key in alone and each.moved_ns * sign > 0
+                 and each.change_ns * sign > 0}  # fmt: skip
+        gives = {key: each.caused_ns for key, each in found.items() if key not in alone and each.caused_ns * sign > 0}
+        amount = sign * min(abs(sum(takes.values())), abs(sum(gives.values())))
+        for rows, direction in ((takes, 1), (gives, -1)):
+            for key, share in zip(rows, apportion(amount, [abs(ns) for ns in rows.values()]), strict=True):
+                found[key] += Parts(direction * share, -direction * share)
     return found
 
 

@@ -101,7 +101,7 @@ def over_places(change: Parts, places: Sequence[int]) -> list[Parts]:
     """
     total = change.change_ns
     weights = [abs(place) if place * total > 0 else 0 for place in places]
-    caused, accident = _apportion(change.caused_ns, weights), _apportion(change.accident_ns, weights)
+    caused, accident = apportion(change.caused_ns, weights), apportion(change.accident_ns, weights)
     return [Parts(one, place - one - other, other) for place, one, other in zip(places, caused, accident, strict=True)]
 
 
@@ -128,11 +128,15 @@ def _in_direction(amount: int, rows: Sequence[int]) -> list[int]:
         weights = [abs(row) for row in rows]
     if not any(weights):
         weights = [0] * (len(rows) - 1) + [1]
-    return _apportion(amount, weights)
+    return apportion(amount, weights)
 
 
-def _apportion(amount: int, weights: Sequence[int]) -> list[int]:
-    """Divide an integer in proportion; the shares add up to it."""
+def apportion(amount: int, weights: Sequence[int]) -> list[int]:
+    """Divide an integer in proportion; the shares add up to it.
+
+    >>> apportion(-7, [1, 2])
+    [-3, -4]
+    """
     total, given, seen, shares = sum(weights), 0, 0, []
     for weight in weights:
         seen += weight
