@@ -94,14 +94,15 @@ lint: packages-lint build ## check formatting, types and common faults
 	.venv/bin/shellcheck --shell=sh --severity=style collector/firstlight-collect.sh
 	cd web && npm run --silent lint
 
-# One after another: each fills the cores by itself. One that lacks an arm does not keep the others from running.
-# A study boots one guest at a time, and as many studies run as there are processors. The longest come first.
+# As many studies run at a time as there are processors, each with one guest at a time; the longest comes first. The last one has all processors,
+# because nothing else is left to run beside it. A study that lacks an arm does not keep the others from running.
 studies: packages-studies build ## run every classic study, quick, into studies/; the laboratory's kernel is built first, once
 	firstlight image build kernel
-	printf '%s\n' udev-ptys root-filesystems lvm-activation kernel-hotspots tree-walk \
-		| xargs -P "$$(nproc)" -I STUDY bash -o pipefail -c \
-			'firstlight study STUDY --quick --force -j 1 -o studies/STUDY 2>&1 | sed -u "s/^/STUDY: /"' \
-		|| { echo "error: something is missing in a study: its lines above say what" >&2; exit 1; }
+	run() { firstlight study "$$1" --quick --force "$${@:2}" -o "studies/$$1" 2>&1 | sed -u "s/^/$$1: /"; }; export -f run; lacking=0; \
+	printf '%s\n' udev-ptys lvm-activation root-filesystems kernel-hotspots \
+		| xargs -P "$$(nproc)" -I STUDY bash -o pipefail -c 'run STUDY -j 1' || lacking=1; \
+	run tree-walk || lacking=1; \
+	if [ "$$lacking" = 1 ]; then echo "error: something is missing in a study: its lines above say what" >&2; exit 1; fi
 
 # The second QEMU is that of the tests; cells measured before with the same digests are not booted again.
 matrix: packages-test build ## audit every cell of the support matrix, into docs/reference/support-matrix.md; EXTENT=quick for some
