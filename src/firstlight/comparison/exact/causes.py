@@ -34,6 +34,11 @@ _CHAIN = 4
 _UNNAMED = WRAPPERS | {INITCALL_CALLER, CallRow.BOOT, CallRow.USER, CallRow.INTERRUPTS}
 
 
+#: A program that waits while nothing runs; one that runs; an initcall, a task of the kernel, a system call or an
+#: interrupt; functions. The same change is divided by programs, by tasks and by functions.
+CauseKind = Literal["wait", "program", "task", "function"]
+
+
 @dataclass(frozen=True)
 class Cause:
     """What most of a caused change is of."""
@@ -45,10 +50,7 @@ class Cause:
     """Of a program, in which of the boots it ran."""
     waits_for: str | None = None
     """Of a program that waits, what for; none where it is not recorded."""
-    kind: Literal["wait", "program", "function"] = "function"
-    """A program that waits while nothing runs; one that runs; or functions. What programs caused and what functions
-    caused are the same change, divided in two ways.
-    """
+    kind: CauseKind = "function"
 
 
 def causes_of(
@@ -170,27 +172,22 @@ def _is_within(node: int, name: str, names: Sequence[str], parents: Sequence[int
 
 
 def _largest(ledger: Ledger, keys: Mapping[int, Key], gross: int) -> list[Cause]:
-    """The initcalls, tasks and system calls with the largest caused changes, and the functions by self outside them.
+    """The initcalls, tasks and system calls with the largest caused changes, and the functions by self.
 
     :param keys: what the function of each node is matched by.
     """
     owners: dict[str, int] = {}
-    owner_of = {}
+    functions: dict[str, int] = {}
     for node, parts in ledger.paths.items():
+        functions[keys[node].name] = functions.get(keys[node].name, 0) + parts.caused_ns
         name = (ledger.owners.initcalls[node] or ledger.owners.entries[node]).name
         # What user mode did is named by its programs.
         if name != CallRow.USER:
-            owner_of[node] = name
             owners[name] = owners.get(name, 0) + parts.caused_ns
-    found = _most(owners, _LEAST_OWNER * gross)
-    functions: dict[str, int] = {}
-    for node, parts in ledger.paths.items():
-        if owner_of.get(node) not in found:
-            functions[keys[node].name] = functions.get(keys[node].name, 0) + parts.caused_ns
-    found |= _most(functions, _LEAST_SELF * gross)
-    return [
-        Cause((name,), ns) for name, ns in (found or dict([*_most({**owners, **functions}, 1).items()][:1])).items()
-    ]
+    found = [Cause((name,), ns, kind="task") for name, ns in _most(owners, _LEAST_OWNER * gross).items()]
+    known = {each.names for each in found}
+    found += [Cause((name,), ns) for name, ns in _most(functions, _LEAST_SELF * gross).items() if (name,) not in known]
+    return found or [Cause((name,), ns) for name, ns in _most(functions, 1).items()][:1]
 
 
 def _most(sums: Mapping[str, int], least: float) -> dict[str, int]:

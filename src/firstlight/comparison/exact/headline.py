@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from firstlight.comparison.exact.causes import Cause
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.escape import printable
 from firstlight.quantities import signed_share, signed_time, time_text
 
 _PRESENCE = {"only_a": "gone, ", "only_b": "new, ", "both": ""}
+
+#: How a change is divided, with what is said before each division but the first.
+_DIVISIONS = {"": ("wait", "program"), "by task: ": ("task",), "by function: ": ("function",)}
 
 
 def headline(difference: ExactDifference) -> str:
@@ -31,12 +36,7 @@ def headline(difference: ExactDifference) -> str:
     ledger = difference.ledger
     if ledger is None:
         return f"B is {how}"
-    programs, functions = (
-        ", ".join(_text(cause) for cause in difference.causes if (cause.kind == "function") == are_functions)
-        for are_functions in (False, True)
-    )
-    # Both are partitions of the same change.
-    causes = "; by function: ".join(text for text in (programs, functions) if text)
+    causes = _causes_text(difference.causes)
     if not causes and ledger.gross_caused_ns:
         least = time_text(ledger.gross_caused_ns)
         return f"B is {how}; only {least} is caused: every other change is within the noise band or moved"
@@ -47,6 +47,16 @@ def headline(difference: ExactDifference) -> str:
         rest = "the rest moved or is within the noise band"
         return f"B is {how}; {signed_time(caused)} is caused by {causes}; {rest}"
     return f"B is {how}; caused by {causes}"
+
+
+def _causes_text(causes: Sequence[Cause]) -> str:
+    """Causes as people read them: first by program; by task and by function is the same change again."""
+    parts: list[str] = []
+    for label, kinds in _DIVISIONS.items():
+        text = ", ".join(_text(cause) for cause in causes if cause.kind in kinds)
+        if text:
+            parts.append(f"{label}{text}" if parts else text)
+    return "; ".join(parts)
 
 
 def _text(cause: Cause) -> str:
