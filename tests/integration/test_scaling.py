@@ -17,6 +17,7 @@ from firstlight.stats.scaling.models import BY_NAME, LAWS
 from firstlight.stats.scaling.prediction import predict
 
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128]
+FIVE = [4, 10, 25, 64, 160]
 
 
 def grown(law: str) -> np.ndarray:
@@ -213,6 +214,53 @@ def test_nothing_is_clear_below_eight_sizes(sizes: int) -> None:
     assert any("clear below 8" in note for note in found.notes)
 
 
+def test_two_terms_that_five_sizes_show_are_found() -> None:
+    n = np.array(FIVE, float)
+    found = study(FIVE, (5000 + 2 * n + 0.01 * n**2).tolist(), exact=True)
+    assert found.law == "n + n^2"
+    assert found.best.coefficients == pytest.approx((2, 0.01))
+    ahead = predict(found, 320)
+    assert ahead.low <= 6664 <= ahead.high
+
+
+def test_the_band_of_five_sizes_holds_every_model_that_fits_as_well() -> None:
+    n = np.array([*FIVE, 320.0])
+    *costs, truth = (500 + n + 20 * np.maximum(0, n - 60)).tolist()
+    found = study(FIVE, costs, exact=True)
+    assert found.certainty == "weak"
+    ahead = predict(found, 320)
+    assert ahead.low <= truth <= ahead.high
+    assert any(law.startswith("hinge") for law in ahead.laws)
+    assert "measure more sizes" in ahead.rests_on
+
+
+def test_an_exponential_of_five_sizes_is_no_power() -> None:
+    n = np.array([*FIVE, 320.0])
+    *costs, truth = (500 + 20 * 2 ** (n / 40)).tolist()
+    ahead = predict(study(FIVE, costs, exact=True), 320)
+    assert ahead.low <= truth <= ahead.high
+
+
+@pytest.mark.parametrize("sizes", [8, 12, 20])
+def test_a_cost_that_begins_to_fall_beyond_the_sizes_is_in_the_band(sizes: int) -> None:
+    n = np.array([*np.linspace(8, 160, sizes), 320.0])
+    *costs, truth = (500 + 60 * n - 0.1 * n**2).tolist()
+    found = study(n[:-1].tolist(), costs, exact=True)
+    assert found.certainty == "weak"
+    ahead = predict(found, 320)
+    assert ahead.low <= truth <= ahead.high
+
+
+def test_the_next_size_separates_models_that_differ_there() -> None:
+    alone = study(SIZES[:5], [100 + 10 * n for n in SIZES[:5]], exact=True)
+    assert alone.runner_up is not None
+    assert alone.next_size is not None
+    near, best = np.array([3.0]), np.array([alone.next_size])
+    apart = [abs(float(alone.best.at(at)[0] / alone.runner_up.at(at)[0]) - 1) for at in (near, best)]
+    assert apart[1] > 3 * apart[0]
+    assert study(SIZES, [1000] * len(SIZES), exact=True).next_size is None
+
+
 def test_a_measured_count_is_a_term() -> None:
     processes, files = [1, 2, 4, 8, 16, 32, 64, 128], [3, 9, 5, 20, 11, 60, 30, 200]
     counts = [one * other for one, other in zip(processes, files, strict=True)]
@@ -234,3 +282,9 @@ def test_laws_that_were_held_out_are_not_wrongly_called_clear_and_stay_in_the_ba
     found = bench.run(bench.HELD_OUT, range(50_000, 50_001))
     assert found.wrong == ()
     assert found.held >= 0.9 * found.fits
+
+
+def test_the_bands_of_five_sizes_hold_the_truth_of_laws_that_were_held_out(bench: ModuleType) -> None:
+    found = bench.run(bench.HELD_OUT, range(50_000, 50_001), bench.FEW)
+    assert (found.wrong, found.clear) == ((), 0)
+    assert found.held >= 0.93 * found.fits

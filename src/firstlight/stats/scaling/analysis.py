@@ -9,10 +9,19 @@ import numpy as np
 
 from firstlight.errors import UsageError
 from firstlight.quantities import counted
-from firstlight.stats.scaling.certainty import CLEAR_SIZES, RIVALS, certainty, is_clear, kind_of, lack_of_fit, runner_up
+from firstlight.stats.scaling.certainty import (
+    CLEAR_SIZES,
+    RIVALS,
+    certainty,
+    first_of_kinds,
+    is_clear,
+    lack_of_fit,
+    runner_up,
+)
 from firstlight.stats.scaling.exponent import Exponent, exponent, growth_exponent
 from firstlight.stats.scaling.fit import Fit, falls, fit_all, fit_laws, fit_model, shared_basis
 from firstlight.stats.scaling.models import BY_NAME, Floats, ScalingModel
+from firstlight.stats.scaling.unrefuted import disagree, unrefuted
 
 #: Below this many sizes the criterion has no value for a law with two coefficients.
 LEAST_SIZES = 5
@@ -23,6 +32,9 @@ _HELD = 0.5
 
 #: No model is clear whose band at twice the largest size reaches from one cost to so many times that.
 _WIDE = 2.0
+
+#: Models differ at a size if their costs do by more than this part; below it nothing would separate them.
+_DIFFERENT = 1e-3
 
 #: The row for what of the total lies in no part.
 REST = "[rest]"
@@ -92,7 +104,9 @@ class ScalingAnalysis:
     clear: bool = False
     """Nothing but the best model can be."""
     next_size: float | None = None
-    """The size whose cost would separate the models that are left."""
+    """The size whose cost would separate the models that are left; none where they agree everywhere."""
+    unrefuted: tuple[Fit, ...] = ()
+    """Models that are no candidates and that the costs do not refute; the band holds them."""
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -121,15 +135,14 @@ class ScalingAnalysis:
         if self.falls or self.misfit is not None:
             return "-"
         word = certainty(self.fits, self.sizes[-1])
+        if word != "indistinguishable" and disagree(self.best, self.unrefuted, self.sizes[-1]):
+            return "weak"
         return word if self.clear or word not in ("clear", "the only one that fits") else "likely"
 
     @property
     def kinds(self) -> tuple[Fit, ...]:
         """The best fit of every kind of model."""
-        best: dict[str, Fit] = {}
-        for fit in self.fits:
-            best.setdefault(kind_of(fit), fit)
-        return tuple(best.values())
+        return first_of_kinds(self.fits)
 
     def within(self, distance: float) -> tuple[Fit, ...]:
         """The fits whose criterion is at most so far from the best one's."""
@@ -172,7 +185,9 @@ def study(
     if misfit is None and left is not None and not left.held:
         misfit = f"the models of the other sizes predict {left.least:+.0%} to {left.most:+.0%} at the largest size"
     clear = misfit is None and is_clear(fits, size, cost, exact=exact, error=None if left is None else left.error)
-    clear = clear and not _is_wide(band_of(fits, 2.0 * float(size[-1])))
+    others = () if falling else unrefuted(fits[0], size, cost, exact=exact, terms=terms)
+    last = float(size[-1])
+    clear = clear and not disagree(fits[0], others, last) and not _is_wide(band_of(fits, 2.0 * last, others))
     return ScalingAnalysis(
         sizes=tuple(size.tolist()),
         costs=tuple(cost.tolist()),
@@ -186,21 +201,29 @@ def study(
         falls=falling,
         misfit=misfit,
         clear=clear,
-        next_size=None if falling or clear else _next_size(size, fits),
+        next_size=None if falling or clear else _next_size(size, fits, others),
+        unrefuted=others,
         notes=(*([spread] if spread else []), *_notes(size, falling=falling)),
     )
 
 
-def _next_size(sizes: Floats, fits: Sequence[Fit]) -> float:
-    """The size between two measured ones, or up to four times the largest, at which models differ most."""
+def _next_size(sizes: Floats, fits: Sequence[Fit], others: Sequence[Fit]) -> float | None:
+    """The size between two measured ones, or up to four times the largest, at which models differ most.
+
+    Where one model is left, it is compared with the runner-up.
+    """
     distinct = np.unique(sizes)
     between = np.round(np.sqrt(np.maximum(distinct[:-1], 0.5) * distinct[1:]))
     candidates = np.array([size for size in (*between, 2 * distinct[-1], 4 * distinct[-1]) if size not in distinct])
-    rivals = [fit for fit in fits if fit.aicc - fits[0].aicc < RIVALS]
-    costs = np.array([fit.at(candidates) for fit in rivals])
-    differ = np.ptp(costs, axis=0) / np.maximum(np.median(costs, axis=0), 1e-300)
-    # Four times the largest takes long: it has to say much more than twice.
-    return float(candidates[int(np.argmax(differ * np.where(candidates > 3 * distinct[-1], 0.5, 1.0)))])
+    rivals = [*(fit for fit in fits if fit.aicc - fits[0].aicc < RIVALS), *others]
+    runner = runner_up(fits, float(distinct[-1]))
+    for compared in (rivals, [fits[0]] if runner is None else [fits[0], runner]):
+        costs = np.array([fit.at(candidates) for fit in compared])
+        differ = np.ptp(costs, axis=0) / np.maximum(np.median(costs, axis=0), 1e-300)
+        if differ.max() > _DIFFERENT:
+            # Four times the largest takes long: it has to say much more than twice.
+            return float(candidates[int(np.argmax(differ * np.where(candidates > 3 * distinct[-1], 0.5, 1.0)))])
+    return None
 
 
 def _spread(size: Floats, cost: Floats) -> str | None:
@@ -295,9 +318,12 @@ def _leave_largest_out(
     )  # fmt: skip
 
 
-def band_of(fits: Sequence[Fit], size: float) -> tuple[float, float]:
-    """The lowest and the highest cost of a size, of all fits near the best one, each with its 95 % interval."""
-    near = [fit for fit in fits if fit.aicc - fits[0].aicc <= RIVALS]
+def band_of(fits: Sequence[Fit], size: float, others: Sequence[Fit] = ()) -> tuple[float, float]:
+    """The lowest and the highest cost of a size, of all fits near the best one, each with its 95 % interval.
+
+    :param others: models that are no candidates and that the costs do not refute.
+    """
+    near = [*(fit for fit in fits if fit.aicc - fits[0].aicc <= RIVALS), *others]
     at = np.array([size])
     values = [(float(fit.at(at)[0]), fit.half_width(size)) for fit in near]
     return max(0.0, min(value - half for value, half in values)), max(value + half for value, half in values)

@@ -26,7 +26,7 @@ RIVALS = 10.0
 #: A segment of a clear model has so many sizes.
 _OF_A_SEGMENT = 4
 #: A clear law may be joined by another term only if that adds less than this at twice the largest size.
-_NEGLIGIBLE = 0.05
+NEGLIGIBLE = 0.05
 #: The powers among the simple laws; a fitted exponent this close to one is that law.
 _EXPONENTS = {"sqrt n": 0.5, "n": 1.0, "n^2": 2.0, "n^3": 3.0}
 _SAME_EXPONENT = 0.05
@@ -109,7 +109,7 @@ def runner_up(fits: Sequence[Fit], last: float) -> Fit | None:
     return next(
         (
             fit for fit in fits[1:]
-            if kind_of(fit) != kind_of(best) and (fit.is_simple or abs(float(fit.at(at)[0]) / value - 1) > _NEGLIGIBLE)
+            if kind_of(fit) != kind_of(best) and (fit.is_simple or abs(float(fit.at(at)[0]) / value - 1) > NEGLIGIBLE)
         ),
         None,
     )  # fmt: skip
@@ -118,6 +118,14 @@ def runner_up(fits: Sequence[Fit], last: float) -> Fit | None:
 def kind_of(fit: Fit) -> str:
     """The name of a model without its parameter."""
     return fit.law if fit.model.parameter is None else f"{fit.model.family} {len(fit.coefficients)}"
+
+
+def first_of_kinds(fits: Sequence[Fit]) -> tuple[Fit, ...]:
+    """The first fit of every kind of model."""
+    first: dict[str, Fit] = {}
+    for fit in fits:
+        first.setdefault(kind_of(fit), fit)
+    return tuple(first.values())
 
 
 def is_clear(fits: Sequence[Fit], sizes: Floats, costs: Floats, *, exact: bool, error: float | None) -> bool:
@@ -140,7 +148,7 @@ def is_clear(fits: Sequence[Fit], sizes: Floats, costs: Floats, *, exact: bool, 
     rounded = best.misfit <= 3 * resolution(costs)
     if exact and (rounded or off <= _PERFECT * growth) and abs(error) < 0.01:
         return certainty(fits, float(sizes.max())) in ("clear", "the only one that fits")
-    if not best.is_simple or best.model.is_constant or abs(error) > _NEGLIGIBLE + 4 * best.scatter:
+    if not best.is_simple or best.model.is_constant or abs(error) > NEGLIGIBLE + 4 * best.scatter:
         return False
     if exact and off > _FITS / 2 * growth:
         return False
@@ -148,7 +156,7 @@ def is_clear(fits: Sequence[Fit], sizes: Floats, costs: Floats, *, exact: bool, 
     value = float(best.at(ahead)[0])
     # Every other model, also one that contains the law, has to be far behind or to say the same.
     return all(
-        abs(float(fit.at(ahead)[0]) / value - 1.0) < _NEGLIGIBLE for fit in fits if fit.aicc - best.aicc < RIVALS
+        abs(float(fit.at(ahead)[0]) / value - 1.0) < NEGLIGIBLE for fit in fits if fit.aicc - best.aicc < RIVALS
     ) and all(fit.aicc - best.aicc >= RIVALS for fit in fits if fit.is_simple and fit is not best)
 
 

@@ -30,6 +30,9 @@ _FALL_AHEAD = 4.0
 #: What arithmetic, and the search for a parameter, leave of a perfect fit, relative.
 _FLOAT_MISFIT = 1e-7
 
+#: What stands for no spare point in the criterion of exact costs.
+_NONE_SPARE = 0.5
+
 #: Besides the best value of a parameter, those so far from it are fits, too: the band holds all that are possible.
 _NEARBY = (0.0003, 0.001, 0.003, 0.006, 0.01, 0.02, 0.03, 0.06, 0.1, 0.2)
 
@@ -73,7 +76,7 @@ class Fit:
     @cached_property
     def information(self) -> Floats:
         """The pseudo-inverse of the products of the weighted terms that are not zero, for intervals."""
-        active = [place for place, each in enumerate((self.constant, *self.coefficients)) if each > 0] or [0]
+        active = [place for place, each in enumerate((self.constant, *self.coefficients)) if each != 0] or [0]
         kept = self.columns[:, active]
         found = np.zeros((self.columns.shape[1],) * 2)
         found[np.ix_(active, active)] = np.linalg.pinv(kept.T @ kept)
@@ -157,7 +160,7 @@ def fit_model(model: ScalingModel, sizes: Floats, costs: Floats, *, exact: bool)
         constant=float(scaled[0]),
         slope=0.0 if model.is_constant else float(scaled[active[-1]]) if active[-1] else 0.0,
         slope_interval=interval,
-        aicc=_aicc(len(costs), parameters + 1, variance),
+        aicc=_aicc(len(costs), parameters + 1, variance, exact=exact),
         misfit=float(np.max(np.abs(residuals))),
         scatter=math.sqrt(float(np.sum(residuals**2)) / max(1, spare)),
         coefficients=tuple(scaled[1:].tolist()),
@@ -178,7 +181,7 @@ def fit_laws(sizes: Floats, costs: Floats, *, exact: bool, models: Sequence[Scal
     ['n^2', 'n^2 log n']
     """
     tried = (fit_model(model, sizes, costs, exact=exact) for model in models)
-    return _ordered([fit for fit in tried if fit is not None], sizes, costs)
+    return ordered([fit for fit in tried if fit is not None], sizes, costs)
 
 
 def fit_all(sizes: Floats, costs: Floats, *, exact: bool, terms: Sequence[ScalingModel] = ()) -> list[Fit]:
@@ -188,11 +191,56 @@ def fit_all(sizes: Floats, costs: Floats, *, exact: bool, terms: Sequence[Scalin
 
     :param terms: models of measured counts.
     """
+    # With the criterion undefined a model has too many coefficients for these sizes.
+    known = [fit for fit in fit_every(sizes, costs, exact=exact, terms=terms) if math.isfinite(fit.aicc)]
+    return ordered(known, sizes, costs)
+
+
+def fit_every(sizes: Floats, costs: Floats, *, exact: bool, terms: Sequence[ScalingModel] = ()) -> list[Fit]:
+    """Every model that can be fitted, in no order, also those with too many coefficients for the criterion."""
     found = [fit_model(model, sizes, costs, exact=exact) for model in (*LAWS, *SUMS, *terms)]
     for search in searches(sizes):
         found += _fit_search(search, sizes, costs, exact=exact)
-    # With the criterion undefined a model has too many coefficients for these sizes.
-    return _ordered([fit for fit in found if fit is not None and math.isfinite(fit.aicc)], sizes, costs)
+    return [fit for fit in found if fit is not None]
+
+
+def fit_falling(sizes: Floats, costs: Floats) -> list[Fit]:
+    """The parabola whose growth slows down until the cost falls, where the costs bend that way.
+
+    It is no candidate, because it falls below zero in the end. It shows that a model which levels off may be wrong.
+
+    >>> n = np.array([8.0, 22, 36, 50, 64, 78, 92, 106])
+    >>> [round(fit.coefficients[1], 3) for fit in fit_falling(n, 500 + 60 * n - 0.1 * n**2)]
+    [-0.1]
+    >>> fit_falling(n, 500 + 60 * n + 0.1 * n**2)
+    []
+    """
+    weight = weights(costs)
+    scales = np.array([1.0, float(sizes.max()), float(sizes.max()) ** 2])
+    columns = np.column_stack([weight * sizes**power for power in (0, 1, 2)])
+    spare = len(costs) - columns.shape[1]
+    if spare < 1 or scales[1] <= 0:
+        return []
+    solution = np.linalg.lstsq(columns / scales, weight * costs, rcond=None)[0] / scales
+    if solution[1] <= 0 or solution[2] >= 0:
+        return []
+    residuals = columns @ solution - weight * costs
+    variance = max(float(np.mean(residuals**2)), _resolution(costs, weight))
+    return [
+        Fit(
+            law="n - n^2",
+            constant=float(solution[0]),
+            slope=float(solution[2]),
+            slope_interval=None,
+            aicc=_aicc(len(costs), columns.shape[1] + 1, variance),
+            misfit=float(np.max(np.abs(residuals))),
+            scatter=math.sqrt(float(np.sum(residuals**2)) / spare),
+            coefficients=tuple(solution[1:].tolist()),
+            model=ScalingModel("n - n^2", (lambda n: n, lambda n: n**2), "falling"),
+            spare=spare,
+            columns=columns,
+        )
+    ]
 
 
 def _fit_search(search: Search, sizes: Floats, costs: Floats, *, exact: bool) -> list[Fit]:
@@ -200,7 +248,7 @@ def _fit_search(search: Search, sizes: Floats, costs: Floats, *, exact: bool) ->
     known = [(value, fit) for value, fit in zip(search.values, fits, strict=True) if fit is not None]
     if not known:
         return []
-    best = min(range(len(known)), key=lambda place: known[place][1].aicc)
+    best = min(range(len(known)), key=lambda place: known[place][1].scatter)
     found = [fit for _, fit in known]
     if search.smooth:
         below, above = known[max(0, best - 1)][0], known[min(len(known) - 1, best + 1)][0]
@@ -219,16 +267,22 @@ def _fit_search(search: Search, sizes: Floats, costs: Floats, *, exact: bool) ->
     return [fit for fit in found if fit.aicc <= least + _STORED]
 
 
-def _ordered(fits: Sequence[Fit], sizes: Floats, costs: Floats) -> list[Fit]:
-    """The fits that make the costs grow, the best first, without a constant that another one refutes."""
+def ordered(fits: Sequence[Fit], sizes: Floats, costs: Floats) -> list[Fit]:
+    """The fits that make the costs grow, the best first, without a constant that another one refutes.
+
+    >>> n = np.array([1.0, 2, 4, 8, 16])
+    >>> fits = [fit_model(law, n, 10 + n, exact=True) for law in LAWS]
+    >>> [fit.law for fit in ordered([fit for fit in fits if fit is not None], n, 10 + n)][:2]
+    ['n', 'n log n']
+    """
     levels = [float(np.median(costs[sizes == size])) for size in np.unique(sizes)]
     rises = bool(np.all(np.diff(levels) > 0))
     least_growth = 0.0 if rises else _LEAST_GROWTH * float(np.median(np.abs(costs)))
     growing = [fit for fit in fits if fit.law != "1" and float(np.ptp(fit.at(sizes))) >= least_growth]
     constant = [fit for fit in fits if fit.law == "1"]
     # Flexible models come near anything: laws alone refute a constant.
-    least = min((_squares(fit) for fit in growing if fit.is_simple), default=math.inf)
-    if constant and least < _REFUTED * _squares(constant[0]):
+    least = min((squares(fit) for fit in growing if fit.is_simple), default=math.inf)
+    if constant and least < _REFUTED * squares(constant[0]):
         constant = []
     # Of equals the slower growth comes first: the order of LAWS.
     return sorted([*constant, *growing], key=lambda fit: fit.aicc)
@@ -255,12 +309,12 @@ def falls(sizes: Floats, costs: Floats) -> bool:
         solution = np.linalg.lstsq(columns, weight * costs, rcond=None)[0]
         left = float(np.sum((columns @ solution - weight * costs) ** 2))
         ahead = constant.aicc - _aicc(len(costs), 3, max(left / len(costs), floor)) >= _FALL_AHEAD
-        if solution[1] < 0 and (ahead or left < _REFUTED * _squares(constant)):
+        if solution[1] < 0 and (ahead or left < _REFUTED * squares(constant)):
             return True
     return False
 
 
-def _squares(fit: Fit) -> float:
+def squares(fit: Fit) -> float:
     """The sum of the squared relative distances."""
     return fit.scatter**2 * max(1, fit.spare)
 
@@ -309,8 +363,15 @@ def _resolution(costs: Floats, weight: Floats) -> float:
     return max(float(np.mean(weight**2)) / 12 if whole else 0.0, _FLOAT_MISFIT**2)
 
 
-def _aicc(points: int, parameters: int, variance: float) -> float:
-    spare = points - parameters - 1
+def _aicc(points: int, parameters: int, variance: float, *, exact: bool = False) -> float:
+    """The criterion; infinite where it is undefined.
+
+    Exact costs have no noise that one more coefficient could follow. At the first number of coefficients without a
+    criterion a model is a candidate that is off by less than a hundredth of what the others leave.
+    """
+    spare: float = points - parameters - 1
+    if exact and spare == 0:
+        spare = _NONE_SPARE
     if spare <= 0:
         return math.inf
     return points * math.log(variance) + 2 * parameters + 2 * parameters * (parameters + 1) / spare

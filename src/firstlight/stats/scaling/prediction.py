@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from firstlight.stats.scaling.analysis import ScalingAnalysis, band_of
-from firstlight.stats.scaling.certainty import RIVALS
+from firstlight.stats.scaling.certainty import RIVALS, first_of_kinds, kind_of
 
 #: A model is in the band when its criterion is at most so far from the best one's.
 BAND = RIVALS
@@ -16,8 +16,11 @@ BAND = RIVALS
 #: Beyond so many times the largest size a single figure would only pretend to know.
 FARTHEST = 4.0
 
-#: What arithmetic may be off by, relative.
-_ROUNDING = 1e-9
+#: A band whose ends differ by more than this factor predicts nothing.
+_LOOSE = 10.0
+
+#: What arithmetic, and the search for a parameter, may be off by, relative.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def predict(study: ScalingAnalysis, size: float) -> Prediction:
     >>> round(predict(found, 256).value), predict(found, 1000).value, round(predict(found, 1000).high)
     (2660, None, 10230)
     """
-    low, high = band_of(study.fits, size)
+    low, high = band_of(study.fits, size, study.unrefuted)
     best = float(study.best.at(np.array([size]))[0])
     times = size / study.sizes[-1] if study.sizes[-1] else math.inf
     if study.left_out is not None and size > study.sizes[-1]:
@@ -57,7 +60,10 @@ def predict(study: ScalingAnalysis, size: float) -> Prediction:
         off = abs(math.log(max(study.left_out.predicted, 1e-300) / study.left_out.cost))
         factor = math.exp(min(off * max(1.0, math.log(times) / step), 50.0))
         low, high = min(low, best / factor), max(high, best * factor)
-    kinds = list(dict.fromkeys(fit.law for fit in study.kinds if fit.aicc - study.best.aicc <= BAND))
+    near = [fit for fit in study.kinds if fit.aicc - study.best.aicc <= BAND]
+    known = {kind_of(fit) for fit in near}
+    others = [fit for fit in first_of_kinds(study.unrefuted) if kind_of(fit) not in known]
+    kinds = list(dict.fromkeys(fit.law for fit in (*near, *others)))
     return Prediction(
         size=size,
         value=None if times > FARTHEST or study.misfit is not None else best,
@@ -65,13 +71,15 @@ def predict(study: ScalingAnalysis, size: float) -> Prediction:
         high=high * (1 + _ROUNDING),
         laws=tuple(kinds),
         times_largest=times,
-        rests_on=_rests_on(study, kinds, times),
+        rests_on=_rests_on(study, kinds, times, is_loose=high > _LOOSE * low),
     )
 
 
-def _rests_on(study: ScalingAnalysis, kinds: list[str], times: float) -> str:
+def _rests_on(study: ScalingAnalysis, kinds: list[str], times: float, *, is_loose: bool) -> str:
     if times <= 1.0:
         return "measurements around it"
     models = f"`{kinds[0]}`" if len(kinds) == 1 else f"one of {len(kinds)} models"
     text = f"{models} holding up to {times:.3g} times the largest size"
+    if is_loose:
+        text += f"; its ends differ by more than a factor of {_LOOSE:.0f}, so measure more sizes"
     return f"{text}, though none fits" if study.misfit is not None else text
