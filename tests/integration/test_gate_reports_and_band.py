@@ -57,7 +57,7 @@ def test_a_change_within_the_band_fails_no_soft_limit_unless_asked(
         code, found = gate(capsys, "c.boot", "--band", "band.json", *rules)
         outcome, text = found["total: soft limit"]
         assert (code, outcome) == (0, "pass")
-        assert text.endswith("3,000,000 ns are allowed; within the noise band of 3,000,000 ns")
+        assert text.endswith("3.000 ms is allowed; within the noise band of 3.000 ms")
     code, found = gate(capsys, "c.boot", "--band", "band.json", "--rules", "strict.toml", "--fail-within-band")
     assert (code, found["total: soft limit"][0]) == (3, "regression")
     assert "within the noise band" in found["total: soft limit"][1]
@@ -87,7 +87,7 @@ def test_a_change_beyond_its_band_and_a_hard_limit_stand(place: Path, capsys: py
     code, found = gate(capsys, "c.boot", "--band", "band.json", "--rules", "gate.toml")
     outcome, text = found[f"{PHASE}: soft limit"]
     assert (code, outcome) == (3, "regression")
-    assert "beyond the noise band of 1,000,000 ns" in text
+    assert "beyond the noise band of 1.000 ms" in text
     Path("hard.toml").write_text("[total]\nhard = '830 ms'\n")
     assert gate(capsys, "c.boot", "--band", "band.json", "--rules", "hard.toml")[0] == 3
 
@@ -112,7 +112,7 @@ def test_github_is_told_what_failed_and_nothing_else(place: Path, capsys: pytest
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("::")]
     place_and_title, text = line.removeprefix("::error ").split("::", 1)
     assert place_and_title == "file=baselines/baseline.json,title=Boot time%3A total%3A soft limit"
-    assert text.startswith("regression: changed by +2,500,000 ns")
+    assert text.startswith("regression: changed by +2.500 ms")
 
 
 def test_gitlab_finds_a_rule_again_by_its_fingerprint(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

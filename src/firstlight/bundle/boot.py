@@ -43,6 +43,8 @@ class Boot:
     def __init__(self, directory: Path, manifest: Manifest) -> None:
         self.directory = directory
         self.manifest = manifest
+        self.is_part = False
+        """Whether this is the part of a boot between two marks."""
         self._frames: dict[str, pl.DataFrame] = {}
         self._folding: Folding | None = None
         self.results: dict[tuple[Any, ...], Any] = {}
@@ -404,6 +406,8 @@ class Boot:
     def why_no_profile(self) -> tuple[str, str]:
         """Why a boot without calls has none, and what to do about it."""
         manifest = self.manifest
+        if self.is_part:
+            return "the tree of calls counts the entire boot, not a part of it", "leave out `--from` and `--to`"
         if manifest.mode == RecordMode.LIVE:
             return "a live recording counts no instructions", "record in exact mode, without `--live`"
         if manifest.mode == RecordMode.IMPORTED and self.facts()["fact"].str.starts_with("hist.").any():

@@ -47,6 +47,7 @@ def part_between(boot: Boot, first: str | None = None, last: str | None = None) 
         update={"totals": boot.manifest.totals.model_copy(update=totals), "failure": None}
     )
     part = type(boot)(boot.directory, manifest)
+    part.is_part = True
     start, stop = one["time_ns"], other["time_ns"]
     inside = pl.col("time_ns").is_between(start, stop)
     part.replace_tables(

@@ -137,6 +137,11 @@ def compare(
     if describe:
         text = "is compared with one boot per side, so it has no mean and no spread: `--describe` does not apply"
         print_notes(f"`{each.b.boots[0].directory}` {text}" for each in compared if each.exact)
+    given = [name for name, value in (("--quantile", quantile), ("--look", look)) if value]
+    if given:
+        what = " and ".join(f"`{name}`" for name in given)
+        text = f"is compared with one boot per side, so {what} {'do' if len(given) > 1 else 'does'} not apply"
+        print_notes(f"`{each.b.boots[0].directory}` {text}" for each in compared if each.exact)
     evidence, rows = [(each.evidence, each.robustness) for each in compared], _ROWS if limit is None else limit
     share = None if min_percent is None else min_percent / 100
     if page is not None:

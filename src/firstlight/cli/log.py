@@ -113,5 +113,5 @@ def _instants(boot: api.Boot, between: tuple[str, str]) -> tuple[int, int]:
                 unknown_name("mark", text, marks.keys(), str(boot.directory), "show")
         found.append(marks[text])
     if found[0] > found[1]:
-        raise UsageError(f"`{between[0]}` lies after `{between[1]}`", where="--between", hint="turn the two round")
+        raise UsageError(f"`{between[0]}` lies after `{between[1]}`", where="--between", hint="swap the two times")
     return found[0], found[1]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Literal
 
+from firstlight.quantities import signed_time, time_text
 from firstlight.stats.verdict import Word, settle
 
 Outcome = Literal["pass", "improvement", "regression", "inconclusive", "unhealthy"]
@@ -82,9 +83,9 @@ def soft_check(
     figures = {"limit_ns": before + allowed, "baseline_ns": before, "measured_ns": after, "change_ns": change}
     if exact:
         outcome = _OUTCOMES[settle(change, change, change, allowed)]
-        text = "unchanged" if change == 0 else f"changed by {change:+,} ns; {allowed:,} ns are allowed"
+        text = "unchanged" if change == 0 else f"changed by {signed_time(change)}; {time_text(allowed)} is allowed"
         if change and band_ns:
-            text += f"; {'within' if abs(change) <= band_ns else 'beyond'} the noise band of {band_ns:,} ns"
+            text += f"; {'within' if abs(change) <= band_ns else 'beyond'} the noise band of {time_text(band_ns)}"
         return Check("soft", what, outcome, text, change_percent=relative, band_ns=band_ns, **figures)
     if min(*baseline, *measured) <= 0:
         # Nothing is a percentage of nothing: a phase without a duration is checked by the floor alone.
@@ -206,11 +207,14 @@ def limit_check(
         low, high = ordered[outside], ordered[len(ordered) - 1 - outside]
     if low > limit_ns:
         outcome: Outcome = "regression"
-        text = f"{over:,} ns over"
+        text = f"{time_text(over)} over"
     elif high <= limit_ns:
-        outcome, text = "pass", f"{-over:,} ns left"
+        outcome, text = "pass", f"{time_text(-over)} left"
     else:
-        outcome, text = "inconclusive", f"some boots exceed it and some do not: from {low:,} to {high:,} ns"
+        outcome, text = (
+            "inconclusive",
+            f"some boots exceed it and some do not: from {time_text(low)} to {time_text(high)}",
+        )
     return Check(kind, what, outcome, text, limit_ns=limit_ns, measured_ns=value)
 
 

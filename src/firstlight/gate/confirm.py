@@ -18,6 +18,7 @@ from firstlight.gate.verdict import ALARMS, Confirmation, GateResult
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.run.options_from_manifest import check_untrusted, options_from_manifest
 from firstlight.lab.run.record import record
+from firstlight.quantities import time_text
 from firstlight.recipe.options import RecordOptions, options_for
 
 
@@ -48,7 +49,7 @@ def _exact(result: GateResult, options: RecordOptions, directory: Path, progress
     if again.tables == first.tables:
         return Confirmation(True, "the same to the last instruction")
     inputs = f", with other inputs ({', '.join(changed)})" if changed else " of the same inputs"
-    took = f"{again.virtual_ns:,} ns instead of {first.virtual_ns:,} ns"
+    took = f"{time_text(again.virtual_ns)} instead of {time_text(first.virtual_ns)}"
     if changed:
         return Confirmation(None, f"it cannot be tried: the boot differs now{inputs}: {took}")
     return Confirmation(False, f"the boot differs{inputs}: {took}; it is not exact, so there is no result")

@@ -11,6 +11,7 @@ from firstlight.comparison.boot_figures import Sample
 from firstlight.gate.checks import Check, Kind, limit_check, soft_check
 from firstlight.gate.phase_evidence import PhaseEvidence
 from firstlight.gate.rules import DEFAULT_NOISY_SOFT, OTHERS, Rules
+from firstlight.quantities import time_text
 
 
 def time_checks(
@@ -89,7 +90,8 @@ def _within_bounds(phase: str, sides: Sequence[Sequence[Sample]], judge: Callabl
             found, outcome="pass", text="no growth beyond the limit, for all possible begins and ends of the phase"
         )
     most = max(ns for side in far for ns in side)
-    text = f"not checked: its duration may be off by up to {most:,} ns, because no record shows when it began or ended"
+    why = "because no record shows when it began or ended"
+    text = f"not checked: its duration may be off by up to {time_text(most)}, {why}"
     return Check(found.kind, phase, "inconclusive", text)
 
 

@@ -15,6 +15,7 @@ from firstlight.recipe.mode import RecordMode
 
 #: A note has no more names of phases than this.
 _MOST_PHASES = 4
+_PART = "compare a part that both have with `--from MARK --to MARK`; `firstlight show` lists the marks"
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,17 @@ def check_comparable(a: Boot, b: Boot) -> list[Flag]:
         hint = "one instruction takes 2^N ns: record both with the same `--shift`"
         texts = (f"with icount shift {one.clock.icount_shift}", f"with {other.clock.icount_shift}")
         _refuse(a, b, "clock", *texts, hint)
-    if one.clock != other.clock:
+    if one.clock != other.clock and not (a.is_part and b.is_part and one.clock.kind == other.clock.kind):
         texts = (
             f"on the {one.clock.kind} clock from {one.clock.origin}",
             f"{other.clock.kind} from {other.clock.origin}",
         )
-        _refuse(a, b, "clock", *texts, "times of two different clocks cannot be subtracted")
+        same = one.clock.kind == other.clock.kind
+        _refuse(a, b, "clock", *texts, _PART if same else "times of two different clocks cannot be subtracted")
     first, second = window(a), window(b)
     for what, mark, its in (("first mark", first.first, second.first), ("last mark", first.end, second.end)):
         if mark != its:
-            hint = "compare a part that both have with `--from MARK --to MARK`; `firstlight show` lists the marks"
-            _refuse(a, b, what, f"`{mark}`", f"`{its}`", hint)
+            _refuse(a, b, what, f"`{mark}`", f"`{its}`", _PART)
     return [*_completeness(a, b), *_profile(a, b), *_invariants(a, b), *_bounds(a, b)]
 
 
@@ -117,6 +118,8 @@ def _profile(a: Boot, b: Boot) -> list[Flag]:
     without = [boot for boot in (a, b) if boot.calls().is_empty()]
     if not without or a.manifest.mode != RecordMode.EXACT:
         return []
+    if a.is_part and b.is_part:
+        return [Flag("profile", f"functions are not compared between two marks: {a.why_no_profile()[0]}")]
     names = dict(zip((a, b), names_of(a, b), strict=True))
     why = "; ".join(f"`{names[boot]}` has no profile: {boot.why_no_profile()[0]}" for boot in without)
     return [Flag("profile", f"functions are not compared: {why}")]

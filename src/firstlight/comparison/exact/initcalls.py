@@ -44,14 +44,19 @@ def initcalls(a: Boot, b: Boot, whole: Row, *, called: bool = True) -> Level | N
 
 
 def _called(boot: Boot) -> dict[Key, LevelPart]:
-    """The contexts right below the kernel's caller of initcalls, without those of other initcalls within them."""
+    """The contexts right below the kernel's caller of initcalls, without those of other initcalls within them.
+
+    The kernel's caller calls other functions, too: it looks for names that the user blacklisted, and traces.
+    """
     calls = boot.calls()
     caller = pl.col("function") == _CALLER
     above = calls.filter(caller)["node"].to_list()
     shift = boot.manifest.clock.icount_shift
     if not above or shift is None:
         return {}
-    rows = calls.filter(pl.col("parent").is_in(above) & ~caller).select(
+    known = {stable_name(name) for name in table_of(boot)["function"].to_list()}
+    named = [name for name in calls["function"].unique().to_list() if not known or stable_name(name) in known]
+    rows = calls.filter(pl.col("parent").is_in(above) & ~caller & pl.col("function").is_in(named)).select(
         "node", "parent", "function", "module", "calls", "total_ns", "total_instructions"
     )
     parents = calls["parent"].to_list()
