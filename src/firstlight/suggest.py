@@ -9,6 +9,8 @@ from firstlight.errors import BundleError
 
 #: Up to this many names are all listed; a boot has some thirty phases.
 _FEW = 40
+#: Of more, where nothing lists them, so many are named.
+_SOME = 5
 
 
 def nearest(name: str, known: Collection[str]) -> str:
@@ -33,11 +35,11 @@ def one_of(name: str, known: Collection[str]) -> str:
     return "\n".join([*hints, "there are: " + ", ".join(f"`{other}`" for other in known)])
 
 
-def unknown_name(kind: str, name: str, known: Collection[str], where: str, listed: str = "functions") -> None:
+def unknown_name(kind: str, name: str, known: Collection[str], where: str, listed: str | None = "functions") -> None:
     """Raise unless *name* is one of the *known*.
 
     :param kind: what the name is of, for the message.
-    :param listed: the command that lists them all, where they are too many.
+    :param listed: the command that lists them all, where they are too many; none if there is no such command.
     :raises BundleError: with the nearest known names, and all of them when they are few, as its hint.
 
     >>> unknown_name("phase", "firmware", ["firmware"], "a.boot")
@@ -57,6 +59,9 @@ def unknown_name(kind: str, name: str, known: Collection[str], where: str, liste
     hints = ["did you mean " + " or ".join(f"`{other}`" for other in near) + "?"] if near else []
     if len(known) <= _FEW:
         hints.append("there are: " + ", ".join(f"`{other}`" for other in known))
-    elif not near:
+    elif not near and listed is not None:
         hints.append(f"`firstlight {listed} {where}` lists them")
+    elif not near:
+        some = ", ".join(f"`{other}`" for other in sorted(known)[:_SOME])
+        hints.append(f"there are {len(known):,}, such as {some}")
     raise BundleError(f"no {kind} `{name}`", where=where, hint="\n".join(hints))

@@ -105,6 +105,23 @@ def test_a_floor_forgives_small_growth(place: Path, capsys: pytest.CaptureFixtur
         assert gate(capsys, "c.boot", "--rules", "gate.toml")[0] == expected
 
 
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ("total = 3\n", 'gate.toml: `total`: write limits as a table, such as { soft = "1 %" }'),
+        ('[every_phase]\nfloor = "1 ms"\n', "`every_phase`: a floor without a soft limit checks nothing"),
+        ('[phase.kernel]\nhard = "1 s"\nfloor = "1 ms"\n', "`phase.kernel`: a floor without a soft limit"),
+    ],
+)
+def test_rules_that_cannot_be_or_check_nothing_are_named(
+    place: Path, capsys: pytest.CaptureFixture[str], rules: str, said: str
+) -> None:
+    slower(place, "c.boot", PHASE, 0)
+    (place / "gate.toml").write_text(rules)
+    assert run(["gate", "c.boot", "--rules", "gate.toml"]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_budget_covers_the_whole_boot(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (place / "gate.toml").write_text(
         f'[budget]\ngoal = "900 ms"\n[budget.phases]\nfirmware = "1 ns"\n{PHASE} = "20 ms"\n'

@@ -124,7 +124,20 @@ def test_what_was_taken_back_is_no_regression(place: Path, capsys: pytest.Captur
     assert run(["history", "regressions", "h.duckdb", "--fail"]) == 0
 
 
+def test_an_unknown_function_among_many_has_names_as_its_hint(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import duckdb
+
+    with duckdb.connect("h.duckdb") as connection:
+        connection.execute("INSERT INTO measures SELECT 1, 'function', 'invented_' || range, 5 FROM range(60)")
+    assert run(["history", "show", "h.duckdb", "--kind", "function", "--name", "nosuch"]) == 2
+    said = capsys.readouterr().err
+    assert "such as `" in said
+    assert "`firstlight functions" not in said
+
+
 def test_a_boot_is_kept_once_under_a_label(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["history", "add", "h.duckdb", "4.boot", "--at", "v4"]) == 0
+    assert "0 added, 1 was already in it" in capsys.readouterr().out
     assert data(capsys, "history", "add", "h.duckdb", "4.boot", "--at", "v4")["known"] == ["4.boot"]
     assert len(data(capsys, "history", "show", "h.duckdb")["points"]) == 5
 
@@ -353,7 +366,10 @@ def test_few_boots_that_are_slower_leave_the_command_undecided(
         slower(tmp_path, f"{number}.boot", PHASE, number * 1000 + (90_000_000 if number > 3 else 0), live=True)
         assert run(["history", "add", "h.duckdb", f"{number}.boot", "--at", f"v{number}"]) == 0
     assert run(["history", "regressions", "h.duckdb", "--fail"]) == 5
-    assert "more boots are needed" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "more boots are needed" in said
+    assert "hint: add more boots" in said
+    assert "history anchor" not in said
 
 
 def qemu(bundle: Path, build: str) -> Path:

@@ -148,6 +148,14 @@ def test_a_change_of_the_machine_within_a_session_is_named_with_its_boot(tmp_pat
     assert any("the machine changed by +" in note and "before boot 15 of 24" in note for note in found.notes)
 
 
+def test_a_very_small_probability_is_a_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arms = [str(arm) for arm in session(tmp_path, noise(20, change=0.1))]
+    assert run(["compare", *arms]) == 0
+    said = capsys.readouterr().out
+    assert "p < 0.0001" in said
+    assert "p = <" not in said
+
+
 def test_quantiles_and_looks_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     factors = [(one, other * (1.1 if place % 3 == 0 else 1)) for place, (one, other) in enumerate(noise(21))]
     arms = [str(arm) for arm in session(tmp_path, factors)]

@@ -152,6 +152,7 @@ def test_no_line_is_wider_than_the_terminal(
         ("n,n\n1,2\n", "not a table of sizes and costs"),
         ("n,cost\n", "no rows"),
         ("n,cost\n1,x\n", "`cost`: `x` is not a number"),
+        ("n;cost\n1;5,5\n", "write a decimal point instead of the comma"),
         ("n,cost\n1,2,3\n", "3 fields, there are 2 columns"),
         ("n,cost\n1,2\n2,3\n", "too few"),
         ("n,cost\n" + "".join(f"{n},nan\n" for n in SIZES), "csv:2: `cost`: `nan` is not a number"),
@@ -226,3 +227,10 @@ def test_a_missing_plan_is_reported(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run(["scale", str(tmp_path / "none.toml")]) == 2
     assert run(["scale", str(tmp_path / "none.csv")]) == 2
     assert capsys.readouterr().err.count("No such file") == 2
+
+
+def test_the_help_names_every_kind_of_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["scale", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    for word in ("n log n", "sum of two", "power", "exponential", "saturation", "hinge", "step", "--term"):
+        assert word in said

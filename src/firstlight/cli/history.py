@@ -53,7 +53,8 @@ def add(
         print_json({"history": str(history), "at": at, "added": added.boots, "known": list(added.known),
                     "incomplete": list(added.incomplete)})  # fmt: skip
     else:
-        known = f", {len(added.known)} already in it" if added.known else ""
+        was = "was" if len(added.known) == 1 else "were"
+        known = f", {len(added.known)} {was} already in it" if added.known else ""
         print(f"{history}: {added.boots} added{known}")
         print_first_notes([f"incomplete: {text}" for text in added.incomplete])
 

@@ -54,7 +54,8 @@ def scale(
 ) -> None:
     """Fit how a cost grows with a size, from the boots of a plan or from a table of measurements.
 
-    The scaling model is one of 1, log n, sqrt n, n, n log n, n^2, n^2 log n and n^3. The result has the runner-up, the
+    The scaling model is one of 1, log n, sqrt n, n, n log n, n^2, n^2 log n and n^3, a sum of two, another power, an
+    exponential, a saturation, a hinge or a step, or a measured count (`--term`). The result has the runner-up, the
     confidence, the exponent without a model, a model for each part, predictions with their band, and crossovers.
 
     \b

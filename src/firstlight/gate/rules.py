@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -29,6 +29,13 @@ class GateLimits(FrozenModel):
     soft: Percent | None = Field(None, description="percent above the baseline")
     hard: Duration | None = Field(None, description="nanoseconds, independent of the baseline")
     floor: Duration = Field(0, description="a smaller growth never counts against the soft limit")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_a_table(cls, value: object) -> object:
+        if isinstance(value, Mapping | cls):
+            return value
+        raise ValueError('write limits as a table, such as { soft = "1 %" } or { hard = "1.7 s" }')
 
 
 class Budget(FrozenModel):
@@ -87,6 +94,18 @@ class Rules(FrozenModel):
     budget: Budget | None = None
     health: HealthRule = Field(default_factory=HealthRule)
 
+    @model_validator(mode="after")
+    def _floors(self) -> Rules:
+        """A floor belongs to a soft limit, which only the total has without a rule."""
+        for name in type(self).model_fields:
+            rule = getattr(self, name)
+            limits = {name: rule} if isinstance(rule, GateLimits) else rule if isinstance(rule, dict) else {}
+            for key, each in limits.items():
+                if name != "total" and each.floor and each.soft is None:
+                    where = name if key == name else f"{name}.{key}"
+                    raise ValueError(f'`{where}`: a floor without a soft limit checks nothing; add `soft = "1 %"`')
+        return self
+
     def for_phase(self, phase: str) -> GateLimits:
         """The limits of a phase."""
         return self.phase.get(phase, self.every_phase)
@@ -123,7 +142,7 @@ class Rules(FrozenModel):
     def _check_phases(self, known: Collection[str], where: str) -> None:
         for phase in (*self.phase, *(self.budget.phases if self.budget else ())):
             try:
-                unknown_name("phase", phase, known, where)
+                unknown_name("phase", phase, known, where, listed=None)
             except BundleError as error:
                 raise UsageError(error.message, where=where, hint=error.hint) from error
 

@@ -76,7 +76,7 @@ def _what(kind: UserspaceKind, name: str) -> str:
 
 def _check_name(kind: UserspaceKind, name: str, known: list[str], where: str) -> None:
     try:
-        unknown_name(kind.replace("_", " "), name, known, where)
+        unknown_name(kind.replace("_", " "), name, known, where, listed=None)
     except BundleError as error:
         raise UsageError(error.message, where=where, hint=error.hint) from error
 

@@ -75,7 +75,7 @@ def read_series(history: History, kind: Kind = "total", name: str = "total", *, 
         name = phase_among(name, history.names(kind))
     if not history.values(kind, name):
         try:
-            unknown_name(kind, name, history.names(kind), "the history")
+            unknown_name(kind, name, history.names(kind), "the history", listed=None)
         except BundleError as error:
             raise UsageError(error.message, where=error.where, hint=error.hint) from error
     return _series(history, kind, name, testbed)

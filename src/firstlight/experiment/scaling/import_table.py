@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def read_table(
 
 def _check_column(name: str, names: list[str], where: str) -> None:
     try:
-        unknown_name("column", name, names, where)
+        unknown_name("column", name, names, where, listed=None)
     except BundleError as error:
         raise UsageError(error.message, where=where, hint=error.hint) from error
 
@@ -94,4 +95,6 @@ def _number(text: str, column: str, where: str) -> float:
         return float(text.strip().replace("_", ""))
     except ValueError as error:
         hint = "a column of names can be given with `--by`"
+        if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
+            hint = "write a decimal point instead of the comma"
         raise UsageError(f"`{column}`: `{text[:40]}` is not a number", where=where, hint=hint) from error

@@ -118,7 +118,7 @@ def reasons(found: NoisyComparison) -> list[tuple[str, str]]:
         ("why", why(found)),
         ("estimate", estimate_text(found)),
         ("interval", interval_text(found)),
-        ("chance", f"p = {p_text(found.test.p)}, {found.test.method}"),
+        ("chance", f"{p_equals(found.test.p)}, {found.test.method}"),
     ]
 
 
@@ -176,10 +176,20 @@ def p_text(p: float | None) -> str:
     return "-" if p is None else "<0.0001" if p < 0.0001 else f"{p:.2g}"
 
 
+def p_equals(p: float | None) -> str:
+    """A probability as a statement.
+
+    >>> p_equals(0.03125), p_equals(0.00001)
+    ('p = 0.031', 'p < 0.0001')
+    """
+    text = p_text(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
 def spread_text(found: NoisyComparison) -> str:
     """How far the boots of each arm scatter, and whether that changed."""
     spread = found.spread
-    tests = [f"p = {p_text(p)} that {what}" for p, what in (
+    tests = [f"{p_equals(p)} that {what}" for p, what in (
         (spread.spread_p, "they are equal (Levene)"), (spread.shape_p, "the shapes are (Cramer-von Mises)")
     ) if p is not None]  # fmt: skip
     return "; ".join([f"A {spread.a_percent:.2f} %, B {spread.b_percent:.2f} %", *tests])
