@@ -148,6 +148,31 @@ def test_all_that_a_new_process_did_is_caused_where_something_is(pair: tuple[Pat
     assert sum(row["caused_ns"] for row in rows.values()) == MORE
 
 
+def test_a_unit_on_the_critical_path_owns_what_its_own_service_ran(tmp_path: Path) -> None:
+    more = 500_000
+    turns = [(thread, name, ns + more * (name == "svc"), *rest) for thread, name, ns, *rest in TURNS]
+    one = make_processes(tmp_path, name="a.boot")
+    other = make_processes(tmp_path, name="b.boot", turns=turns, more=("user", more))
+    for bundle in (one, other):
+        spans = pl.read_parquet(bundle / "spans.parquet")
+        last = spans.filter(pl.col("kind") == "phase").row(-1, named=True)
+        units = []
+        # The first unit is under way to the end; the service runs meanwhile.
+        for number, (name, start, end) in enumerate(
+            [("waits.service", 0, last["duration_ns"]), ("svc.service", 0, 1_000)]
+        ):
+            times = {"start_ns": last["start_ns"] + start, "end_ns": last["start_ns"] + end, "duration_ns": end - start}
+            figures = dict.fromkeys(("parent", "level", "instructions", "idle_ns", "reason", "attributes"))
+            units.append(last | figures | times | {"span": spans.height + number, "kind": "unit", "name": name,
+                                                  "track": "systemd"})  # fmt: skip
+        write_table(bundle, "spans", pl.concat([spans, pl.DataFrame(units, schema=spans.schema)]))
+    found = firstlight.compare(one, other)
+    for level in ("path", "units"):
+        rows = {row["name"]: row for row in found.table(level).iter_rows(named=True)}
+        assert rows["svc.service"]["change_ns"] == rows["svc.service"]["caused_ns"] == more
+        assert "waits.service" not in rows or rows["waits.service"]["change_ns"] == 0
+
+
 def test_several_processes_of_one_command_line_are_matched_in_their_order(tmp_path: Path) -> None:
     bundles = [make_processes(tmp_path, name=name) for name in ("a.boot", "b.boot")]
     for bundle in bundles:

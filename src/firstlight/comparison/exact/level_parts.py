@@ -46,6 +46,10 @@ def parts_by_level(
     :raises AssertionError: when the sums do not hold: a fault of the program.
     """
     found: dict[str, LevelParts] = {}
+    levels = [*levels]
+    services = {
+        row.name for level in levels if level.name == "services" for row in level.rows if row.presence != "both"
+    }
     for level in levels:
         if not level.rows:
             found[level.name] = {}
@@ -55,6 +59,8 @@ def parts_by_level(
             parts = _of_paths(ledger.levels[level.name], changes)
         elif sides is None or level.name in ("path", "devices", "units"):
             parts = _alike(found, ledger, changes)
+            # What is on one of the paths alone may be in both boots.
+            parts = _one_sided_first(parts, {row.key for row in level.rows if row.name in services})
         else:
             by_process = level.name in ("services", "packages")
             basis: Mapping[Any, Parts] = found["processes"] if by_process else by_mode
@@ -136,14 +142,14 @@ def _of_paths(known: Mapping[Key, Parts], changes: Mapping[Key, int]) -> LevelPa
 
 def _alike(found: Mapping[str, LevelParts], ledger: Ledger, changes: Mapping[Key, int]) -> LevelParts:
     """The parts of rows of elapsed time: an initcall's and a unit's as far as call paths explain their changes."""
-    basis: dict[Key, Parts] = {
-        key: parts for key, parts in ledger.levels["initcalls"].items() if key.kind == SpanKind.INITCALL
-    }
+    initcalls = {key: parts for key, parts in ledger.levels["initcalls"].items() if key.kind == SpanKind.INITCALL}
+    units = {key: parts for key, parts in found.get("services", {}).items() if key.kind == "service"}
+    basis: dict[Key, Parts] = units
+    if any(key.kind == SpanKind.INITCALL for key in changes):
+        # The initcalls of modules and the scope of the first process, which runs all others, are in both.
+        own = {key: parts for key, parts in units.items() if key.name.endswith(".service")}
+        basis = {key: parts for key, parts in initcalls.items() if not (own and key.module)} | own
     others = _less(ledger.total, added(basis.values()))
-    services = found.get("services", {})
-    units = {key: parts for key, parts in services.items() if key.kind == "service"}
-    if not any(key.kind == SpanKind.INITCALL for key in changes):
-        basis, others = units, _less(ledger.total, added(units.values()))
     cells = {}
     rows = {(key.name, key.kind): key for key in changes}
     for key, parts in basis.items():

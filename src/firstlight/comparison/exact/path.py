@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 from firstlight.analysis.interval_union import Interval, clipped, merged
 from firstlight.analysis.kernel_phases import UNKNOWN
 from firstlight.analysis.path.critical import CriticalPath, find_path
+from firstlight.analysis.path.thread_names import Programs
 from firstlight.analysis.spans import WORK, ancestors, spans_of
 from firstlight.bundle.boot import Boot
 from firstlight.comparison.common.stable_names import stable_name
@@ -53,7 +55,8 @@ def path_difference(a: Boot, b: Boot, whole: Row) -> PathDifference:
     """
     # What ran is comparable only where both say so.
     charged = not a.runs().is_empty() and not b.runs().is_empty()
-    one, other = _Owners(a, charged=charged), _Owners(b, charged=charged)
+    served = charged and not any(boot.table("images").is_empty() for boot in (a, b))
+    one, other = (_Owners(boot, charged=charged, served=served) for boot in (a, b))
     rest = f"[after {one.path.goal}]" if one.path.goal == other.path.goal else "[after the goal]"
     path = make_level("path", one.all(), other.all(), whole, rest)
     devices = units = None
@@ -67,12 +70,15 @@ def path_difference(a: Boot, b: Boot, whole: Row) -> PathDifference:
 class _Owners:
     """Who owns the critical path of a boot, and what works beside it."""
 
-    def __init__(self, boot: Boot, *, charged: bool) -> None:
+    def __init__(self, boot: Boot, *, charged: bool, served: bool) -> None:
+        """:param served: whether it is known which service each thread works for."""
         self.path: CriticalPath = find_path(boot, charged=charged, woken=False)
         self._charged = charged
         self.probes = spans_of(boot, "probe").drop_nulls(["start_ns", "end_ns"])
         self._spans = spans_of(boot, SpanKind.UNIT, SpanKind.INITCALL)
         self._tasks = self._initcall_tasks()
+        self._programs = Programs(boot, self.path.processor) if served else None
+        self._units = set(self._spans.filter(pl.col("kind") == SpanKind.UNIT)["name"].to_list())
         self.devices = self._devices(boot)
 
     def _initcall_tasks(self) -> dict[int, int | None]:
@@ -90,7 +96,8 @@ class _Owners:
     def all(self) -> dict[Key, LevelPart]:
         """What each took on the path. While another task has the processor, that task owns the time.
 
-        An initcall runs on one task: what preempted it, or ran while it waited, is nothing that the initcall did.
+        An initcall runs on one task, and a unit on those of its service: what preempted it, or ran while it waited, is
+        nothing that it did.
         """
         parts: dict[Key, LevelPart] = {}
         columns = ("kind", "name", "span", "start_ns", "end_ns")
@@ -99,6 +106,9 @@ class _Owners:
             if self._charged and name == UNKNOWN:
                 # What ran is known, so this is when nothing did.
                 _add(parts, CallRow.IDLE, CallKind.IDLE, end - start)
+            elif kind == SpanKind.UNIT and self._programs is not None:
+                for owner, its, ns in self._in_unit(name, start, end, self._programs):
+                    _add(parts, owner, its, ns)
             elif task is None:
                 _add(parts, name, kind, end - start)
             else:
@@ -106,6 +116,20 @@ class _Owners:
                     own = ran.thread == task
                     _add(parts, name if own else ran.name, kind if own else "running", ran.end - ran.start)
         return parts
+
+    def _in_unit(self, unit: str, start: int, end: int, programs: Programs) -> Iterator[tuple[str, str, int]]:
+        """Who had the processor while a unit stood on the path; while nothing ran, the unit waited."""
+        processor = self.path.processor
+        for low, high, idles in processor.by_idleness(start, end):
+            if idles:
+                yield unit, SpanKind.UNIT, high - low
+                continue
+            for ran in processor.between(low, high):
+                for since, until, named in programs.between(ran.thread, ran.start, ran.end):
+                    if named.service in self._units:
+                        yield str(named.service), SpanKind.UNIT, until - since
+                    else:
+                        yield ran.name, "running", until - since
 
     def of(self, kind: str) -> dict[Key, LevelPart]:
         return {key: part for key, part in self.all().items() if key.kind == kind}
