@@ -466,6 +466,15 @@ def test_testbeds_that_agree_are_chained_by_all_labels(
     assert run(["history", "regressions", "two.duckdb", "--fail"]) == 0
 
 
+def test_a_single_label_that_strays_is_no_contradiction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    two_testbeds(tmp_path, [1.2, 1.2, 1.25, 1.2, 1.2, 1.2])
+    found = data(capsys, "history", "show", "two.duckdb")
+    assert (found["contradictions"], round(found["anchors"][0]["ratio"], 4)) == ([], 1.2)
+
+
 def test_boots_with_other_inputs_do_not_change_the_ratio_of_an_anchor(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,8 @@ from itertools import combinations, pairwise
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from firstlight.comparison.common.input_changes import OBSERVERS
 from firstlight.comparison.testbed import Testbed, differences
 from firstlight.errors import UsageError
@@ -19,7 +21,7 @@ from firstlight.stats.change_points import change_points
 #: Inputs that belong to the testbed: an anchor has the others in common on both.
 TOOLCHAIN = OBSERVERS | {"qemu", "firmware", "guest"}
 
-#: Ratios of exact anchors that differ by more than this share contradict each other, in whatever order they come.
+#: Ratios of exact anchors contradict each other, in whatever order, if the middle 80 % differ by more than this.
 _MOST_SPREAD = 0.01
 #: A ratio as a level of a series, which has whole numbers.
 _PARTS = 10**9
@@ -204,8 +206,13 @@ def _contradiction(before: str, after: str, labels: Sequence[AnchorLabel], *, ex
     """Which ratios of two testbeds contradict each other, in words; empty where all labels show one."""
     ratios = [each.ratio for each in labels]
     changes = change_points([[round(ratio * _PARTS)] for ratio in ratios], exact=exact)
-    moves = {each.place for each in changes if each.kind in ("step", "creep") and (exact or each.status == "lasts")}
-    if not moves and not (exact and max(ratios) > min(ratios) * (1 + _MOST_SPREAD)):
+    # A single label in between that strays does not move the median.
+    moves = {
+        each.place for each in changes
+        if each.kind in ("step", "creep") and (each.status == "lasts" or (exact and not each.went_back))
+    }  # fmt: skip
+    low_end, high_end = np.quantile(ratios, [0.1, 0.9])
+    if not moves and not (exact and high_end > low_end * (1 + _MOST_SPREAD)):
         return ""
     edges = sorted({0, *moves, len(labels)})
     groups = [labels[first:last] for first, last in pairwise(edges)]
