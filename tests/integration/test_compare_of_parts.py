@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import firstlight
+import unsure_boot
 from bundles import make_bundle, settle, write_table
 from firstlight.cli.main import run
 from firstlight.comparison.exact.difference import ExactDifference
@@ -66,3 +67,21 @@ def test_what_calls_initcalls_calls_other_functions_which_are_no_initcalls(tmp_p
     assert level is not None
     assert {row.name: row.change_ns for row in level.changed} == {"[outside all initcalls]": 70_000}
     assert sum(parts.change_ns for parts in found.parts["initcalls"].values()) == 70_000
+
+
+@pytest.mark.parametrize(("user", "unsure"), [(2.05, True), (2.9, False)])
+def test_a_phase_that_changed_by_less_than_its_bounds_is_unsure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], user: float, unsure: bool
+) -> None:
+    one, other = (
+        unsure_boot.boot(tmp_path, name, user=at, program=at + 0.06) for name, at in (("a", 2.0), ("b", user))
+    )
+    capsys.readouterr()
+    assert run(["compare", str(one.directory), str(other.directory), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["data"]["comparisons"]
+    marked = {row["name"] for row in found["levels"]["phases"]["rows"] if row.get("unsure")}
+    changed = {row["name"] for row in found["levels"]["phases"]["rows"] if row["change"]["ns"]}
+    assert "userspace" in changed
+    assert marked == ({"userspace"} if unsure else set())
+    assert run(["compare", str(one.directory), str(other.directory)]) == 0
+    assert ("unsure" in capsys.readouterr().out) == unsure

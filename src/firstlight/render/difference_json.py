@@ -129,6 +129,7 @@ def row_data(row: Row) -> dict[str, Any]:
             "calls": row.change_calls,
         },
         "split": None if parts is None else asdict(parts),
+        **({"unsure": True} if row.is_unsure else {}),
     }
 
 

@@ -41,6 +41,7 @@ class Row(TypedDict):
     b: RowDelta | None
     change: Change
     split: Split | None
+    unsure: NotRequired[bool]
     parts: NotRequired[Parts | None]
 
 

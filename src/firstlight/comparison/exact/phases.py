@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
+from firstlight.bundle.phase_bounds import unsure_phases
 from firstlight.comparison.exact.level import Level, LevelPart, make_level
 from firstlight.comparison.exact.rows import Key, Row, RowDelta
 
@@ -22,7 +25,22 @@ def phases(a: Boot, b: Boot, whole: Row) -> Level:
     >>> phases(boot, boot, whole(boot, boot)).changed
     []
     """
-    return make_level("phases", _phases(a, whole.a), _phases(b, whole.b), whole, REST)
+    level = make_level("phases", _phases(a, whole.a), _phases(b, whole.b), whole, REST)
+    off = [_off(boot) for boot in (a, b)]
+    if not any(off):
+        return level
+    return replace(level, rows=tuple(replace(row, is_unsure=_is_unsure(row, off)) for row in level.rows))
+
+
+def _is_unsure(row: Row, off: Sequence[Mapping[str, int | None]]) -> bool:
+    far = [side[row.name] for side in off if row.name in side]
+    known = [ns for ns in far if ns is not None]
+    return bool(far) and row.change_ns != 0 and (len(known) < len(far) or abs(row.change_ns) <= sum(known))
+
+
+def _off(boot: Boot) -> dict[str, int | None]:
+    """How far the durations of phases may be off, in nanoseconds; none of one without a bound."""
+    return dict(unsure_phases(boot.phases()).select("phase", "unsure_ns").iter_rows())
 
 
 def _phases(boot: Boot, whole: RowDelta | None) -> dict[Key, LevelPart]:

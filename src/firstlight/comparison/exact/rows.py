@@ -73,6 +73,8 @@ class Row:
     """The larger share of its calls that are doubtful in either boot, from 0 to 1; none where they are few."""
     by_path: Split | None = None
     """Of a function with a profile: the split of its call paths, added up."""
+    is_unsure: bool = False
+    """Whether its change is no larger than its duration may be off, because no record shows when it began or ended."""
 
     @property
     def key(self) -> Key:

@@ -286,14 +286,14 @@ def left_out_text(rows: Sequence[Row]) -> str:
 
 
 def presence_text(row: Row) -> str:
-    """Whether a row is new, gone or doubtful; nothing for what is in both boots.
+    """Whether a row is new, gone, unsure or doubtful; nothing for what is in both boots.
 
     >>> presence_text(Row("x", None, None, doubtful=0.25))
     'new, 25 % doubtful'
     """
     there = {"only_a": "gone", "only_b": "new", "both": ""}[row.presence]
     doubtful = "" if row.doubtful is None else f"{small_share_text(row.doubtful)} doubtful"
-    return ", ".join(filter(None, (there, doubtful)))
+    return ", ".join(filter(None, (there, "unsure" if row.is_unsure else "", doubtful)))
 
 
 def architectures_table(found: OnBoth | None, limit: int) -> Iterator[Table]:
