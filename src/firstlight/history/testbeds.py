@@ -9,8 +9,6 @@ from itertools import combinations, pairwise
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from firstlight.comparison.common.input_changes import OBSERVERS
 from firstlight.comparison.testbed import Testbed, differences
 from firstlight.errors import UsageError
@@ -21,7 +19,8 @@ from firstlight.stats.change_points import change_points
 #: Inputs that belong to the testbed: an anchor has the others in common on both.
 TOOLCHAIN = OBSERVERS | {"qemu", "firmware", "guest"}
 
-#: Ratios of exact anchors contradict each other, in whatever order, if the middle 80 % differ by more than this.
+#: Ratios of exact anchors contradict each other, in whatever order, if they differ by more than this without the lowest
+#: and the highest tenth.
 _MOST_SPREAD = 0.01
 #: A ratio as a level of a series, which has whole numbers.
 _PARTS = 10**9
@@ -211,8 +210,9 @@ def _contradiction(before: str, after: str, labels: Sequence[AnchorLabel], *, ex
         each.place for each in changes
         if each.kind in ("step", "creep") and (each.status == "lasts" or (exact and not each.went_back))
     }  # fmt: skip
-    low_end, high_end = np.quantile(ratios, [0.1, 0.9])
-    if not moves and not (exact and high_end > low_end * (1 + _MOST_SPREAD)):
+    left_out = max(1, len(ratios) // 10) if len(ratios) > 3 else 0
+    middle = sorted(ratios)[left_out : len(ratios) - left_out]
+    if not moves and not (exact and middle[-1] > middle[0] * (1 + _MOST_SPREAD)):
         return ""
     edges = sorted({0, *moves, len(labels)})
     groups = [labels[first:last] for first, last in pairwise(edges)]
