@@ -1,13 +1,15 @@
 //! Records that stand within something else: in the middle of a long file, quoted in a mail, in a web page, in a JSON string.
 
+mod fronts;
 mod json_strings;
 mod page;
 mod quotes;
 
 use crate::format::{Format, Head, Likelihood, HEAD_BYTES};
 use crate::kernel_log::printk::looks;
-use crate::kernel_log::{boot_messages, unstamped_lines};
+use crate::kernel_log::{boot_messages, prefix, unstamped_lines};
 use crate::sniff::surest;
+use fronts::without_fronts;
 use json_strings::strings;
 use memchr::memmem;
 use quotes::quoted;
@@ -22,6 +24,8 @@ pub enum Enclosure {
     Lines,
     /// `> ` or a number before each line, fences around it, or indented.
     Quotes,
+    /// Whatever another program puts in front of each line: a file's name, a speaker, columns.
+    Fronts,
     /// Tags, with characters as entities.
     Html,
     /// The text of strings.
@@ -34,6 +38,7 @@ impl Enclosure {
         match self {
             Self::Lines => "other lines",
             Self::Quotes => "quotes, fences or numbered lines",
+            Self::Fronts => "lines with other text in front",
             Self::Html => "a web page",
             Self::Json => "strings of JSON",
         }
@@ -42,7 +47,7 @@ impl Enclosure {
     /// Whether a text begins as such a document: lines of a log may stand in it, and it is not a log itself.
     pub fn is_document(self, bytes: &[u8]) -> bool {
         match self {
-            Self::Lines | Self::Quotes => false,
+            Self::Lines | Self::Quotes | Self::Fronts => false,
             Self::Html => page::is_page(bytes),
             Self::Json => strings(bytes).is_some(),
         }
@@ -54,6 +59,7 @@ impl Enclosure {
         match self {
             Self::Lines => vec![bytes.to_vec()],
             Self::Quotes => quoted(bytes).into_iter().collect(),
+            Self::Fronts => without_fronts(bytes).into_iter().collect(),
             // Viewers number the lines, and archives of mail quote them.
             Self::Html => page::texts(bytes)
                 .into_iter()
@@ -91,6 +97,8 @@ pub struct Enclosed {
 /// assert_eq!(enclosed(formats(), "job.json", json.as_bytes()).unwrap().within, Enclosure::Json);
 /// let numbered = "    1\t[    0.000000] Linux version 6.1.0\n    2\t[    1.000000] a: b\n    3\t[    1.100000] c: d\n";
 /// assert_eq!(enclosed(formats(), "cat-n.txt", numbered.as_bytes()).unwrap().within, Enclosure::Quotes);
+/// let searched = "a.log:1:[    0.000000] Linux version 6.1.0\na.log:2:[    1.000000] a: b\na.log:3:[    1.100000] c: d\n";
+/// assert_eq!(enclosed(formats(), "grep.txt", searched.as_bytes()).unwrap().within, Enclosure::Fronts);
 /// assert!(enclosed(formats(), "notes.txt", b"> nothing of a boot\n").is_none());
 /// ```
 pub fn enclosed(
@@ -98,7 +106,7 @@ pub fn enclosed(
     name: &str,
     bytes: &[u8],
 ) -> Option<Enclosed> {
-    [Enclosure::Html, Enclosure::Json, Enclosure::Quotes, Enclosure::Lines]
+    [Enclosure::Html, Enclosure::Json, Enclosure::Quotes, Enclosure::Fronts, Enclosure::Lines]
         .into_iter()
         .flat_map(|within| within.opened(bytes).into_iter().map(move |text| (within, text)))
         .find_map(|(within, text)| anywhere(formats.clone(), name, text, within))
@@ -162,9 +170,11 @@ pub fn what_it_holds(bytes: &[u8]) -> Option<String> {
 }
 
 fn messages(bytes: &[u8]) -> Option<String> {
-    let (number, line) = (1_u64..)
-        .zip(bytes.split(|&byte| byte == b'\n'))
-        .find(|(_, line)| boot_messages::is_boot_message(crate::kernel_log::prefix::parse(line.trim_ascii()).text))?;
+    let of_a_boot = |line: &[u8]| boot_messages::is_boot_message(prefix::parse(line.trim_ascii()).text);
+    let (number, line) = (1_u64..).zip(bytes.split(|&byte| byte == b'\n')).find(|(_, line)| {
+        // Something may stand in front of the kernel's stamp.
+        of_a_boot(line) || prefix::inner_stamp(line, 0).is_some_and(|(at, _)| of_a_boot(&line[at..]))
+    })?;
     let shown = String::from_utf8_lossy(&line[..line.len().min(60)]).trim().to_owned();
     Some(format!("it holds a message of a kernel (line {number}: `{shown}`), and too few of them to read a boot"))
 }

@@ -2,11 +2,15 @@
 
 use crate::record::Read;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// Facts that identify a machine, the most reliable first.
-const FACTS: [&str; 3] = ["system.machine_id", "system.architecture", "system.hostname"];
+const FACTS: [&str; 5] =
+    ["system.machine_id", "system.architecture", "system.hostname", "dmi.product", "device_tree.model"];
+/// The maker of a machine; where its name ends and the product's begins is a guess, and both are compared as one.
+const VENDOR: &str = "dmi.vendor";
 /// Names that a system has before it gets its own.
-const NAMELESS: [&str; 4] = ["localhost", "(none)", "linux", "debian"];
+const NAMELESS: [&str; 5] = ["localhost", "(none)", "linux", "debian", "fedora"];
 
 /// Two records of different machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,17 +29,19 @@ pub fn machine_conflicts(reads: &[Read], boots: &[Option<u32>]) -> Vec<MachineCo
     let mut conflicts = Vec::new();
     for (index, read) in reads.iter().enumerate() {
         let Some(boot) = boots.get(index).copied().flatten() else { continue };
-        let facts = read.outcome.iter().flatten().filter(|one| one.boot == boot).flat_map(|one| &one.facts);
-        let known: Vec<(&'static str, String)> = facts
+        let facts = || read.outcome.iter().flatten().filter(|one| one.boot == boot).flat_map(|one| &one.facts);
+        let vendor = facts().find(|(name, _)| name == VENDOR).map_or("", |(_, value)| value);
+        let known: Vec<(&'static str, String)> = facts()
             .filter_map(|(name, value)| {
                 let fact = FACTS.into_iter().find(|fact| *fact == name.as_ref())?;
+                let value = if fact == "dmi.product" { &format!("{vendor} {value}") } else { value };
                 Some((fact, canonical(fact, value)?))
             })
             .collect();
         let differs = FACTS.into_iter().find_map(|fact| {
             let (_, ours) = known.iter().find(|(name, _)| *name == fact)?;
             let (read, theirs) = first.get(fact)?;
-            (ours != theirs).then(|| (fact, (*read, theirs.clone()), (index, ours.clone())))
+            (!alike(fact, ours, theirs)).then(|| (fact, (*read, theirs.clone()), (index, ours.clone())))
         });
         if let Some((fact, one, other)) = differs {
             conflicts.push(MachineConflict { fact, one, other });
@@ -48,15 +54,26 @@ pub fn machine_conflicts(reads: &[Read], boots: &[Option<u32>]) -> Vec<MachineCo
     conflicts
 }
 
+/// Whether two values are of one machine. The model of one record may be cut, or lack its maker.
+fn alike(fact: &str, one: &str, other: &str) -> bool {
+    let is_model = matches!(fact, "dmi.product" | "device_tree.model");
+    one == other || is_model && (one.contains(other) || other.contains(one))
+}
+
 /// A value in the one form in which records are compared; none: it identifies nothing.
 fn canonical(fact: &str, value: &str) -> Option<String> {
-    let value = value.trim().to_ascii_lowercase();
-    if fact == "system.architecture" {
-        return Some(architecture(&value).to_owned());
+    let value = value.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+    match fact {
+        "system.architecture" => Some(architecture(&value).to_owned()),
+        "dmi.product" | "device_tree.model" => Some(value).filter(|value| !value.is_empty()),
+        // A collector of logs may write the address of a machine in place of its name.
+        "system.hostname" if value.parse::<IpAddr>().is_ok() => None,
+        _ => {
+            // A name may be given with its domain.
+            let name = if fact == "system.hostname" { value.split('.').next().unwrap_or_default() } else { &value };
+            (!name.is_empty() && !NAMELESS.contains(&name)).then(|| name.replace('-', ""))
+        }
     }
-    // A name may be given with its domain.
-    let value = if fact == "system.hostname" { value.split('.').next().unwrap_or_default() } else { &value };
-    (!value.is_empty() && !NAMELESS.contains(&value)).then(|| value.replace('-', ""))
 }
 
 fn architecture(name: &str) -> &str {

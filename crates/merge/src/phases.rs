@@ -225,15 +225,16 @@ pub fn phases(marks: &[BootMark]) -> Vec<Phase> {
         if phases.last().is_some_and(|before| before.name == name) {
             continue;
         }
+        // A phase without a length is none: what is unsure of its begin and its end is unsure of the end of the phase before it.
+        if phases.last().is_some_and(|before| before.start_ns == mark.time_ns) {
+            phases.pop();
+        }
         if let Some(before) = phases.last_mut() {
             before.end_ns = mark.time_ns;
             before.inferred |= mark.is_inferred();
             before.doubted |= mark.doubted;
-            before.ended_by_ns = mark.by_ns;
+            before.ended_by_ns = before.ended_by_ns.max(mark.by_ns);
             before.open |= mark.is_open();
-            if before.start_ns == mark.time_ns {
-                phases.pop();
-            }
         }
         let inferred = mark.is_inferred();
         phases.push(Phase {

@@ -109,14 +109,18 @@ impl Record {
         };
         let detail = match found.within {
             Enclosure::Lines if found.skipped == 0 => None,
-            Enclosure::Lines => Some(counted(
-                found.skipped,
-                "# line[|s] before the record [is|are] of no known format, and [is|are] left out",
-            )),
-            within => Some(format!("the record stands in {}, which is left out", within.title())),
+            Enclosure::Lines => {
+                let what = "# line[|s] before the record [is|are] of no known format, and [is|are] left out";
+                Some((ProblemKind::Unrecognised, counted(found.skipped, what)))
+            }
+            within => {
+                let detail =
+                    format!("the record was read out of {}: only what is around it is left out", within.title());
+                Some((ProblemKind::Embedded, detail))
+            }
         };
-        if let (Some(first), Some(detail)) = (read.first_mut(), detail) {
-            first.problem(ProblemKind::Unrecognised, None, detail);
+        if let (Some(first), Some((kind, detail))) = (read.first_mut(), detail) {
+            first.problem(kind, None, detail);
         }
         Ok(Some(read))
     }

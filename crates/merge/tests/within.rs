@@ -33,16 +33,25 @@ fn a_log_is_found_in_quotes_pages_and_strings() {
     let json = format!("{{\"id\": 7, \"log\": \"{}\\n\"}}", LOG.join("\\n"));
     let array = format!("[\"{}\"]", LOG.join("\",\n\""));
     let fenced = format!("# slow\n\n```\n{}\n```\n", LOG.map(|line| format!("    {line}")).join("\n"));
-    for (name, text) in
-        [("mail.txt", mail), ("page.html", page), ("job.json", json), ("lines.json", array), ("issue.md", fenced)]
-    {
+    let behind = |front: &str, end: &str| LOG.map(|line| format!("{front}{line}{end}\n")).concat();
+    for (name, text) in [
+        ("mail.txt", mail),
+        ("page.html", page),
+        ("job.json", json),
+        ("lines.json", array),
+        ("issue.md", fenced),
+        ("grep.txt", behind("logs/dmesg.txt:12:", "")),
+        ("rfc5424.log", behind("<6>1 2024-05-01T10:00:00Z box kernel - - - ", "")),
+        ("chat.txt", behind("12:00 < bob> ", "")),
+        ("table.csv", format!("n,line\n{}", behind("7,\"", "\""))),
+    ] {
         let found = read(name, &text);
         let evidence = only(&found);
         let times: Vec<i64> = evidence.log.iter().filter_map(|(stamp, _)| stamp.time_ns).collect();
         assert_eq!(times, [0, 400_000_000, 1_100_000_000, 1_200_000_000], "{name}");
         let kernel = evidence.log.iter().find(|(stamp, _)| stamp.time_ns == Some(1_200_000_000)).unwrap();
         assert_eq!(kernel.1, "Run /init as init process", "{name}");
-        let left_out = evidence.problems.iter().filter(|problem| problem.kind == ProblemKind::Unrecognised).count();
+        let left_out = evidence.problems.iter().filter(|problem| problem.kind == ProblemKind::Embedded).count();
         assert_eq!(left_out, 1, "{name}: {:?}", evidence.problems);
     }
 }
@@ -62,6 +71,8 @@ fn a_refusal_says_what_is_inside() {
     let refused = |name: &str, text: &str| read(name, text).outcome.unwrap_err().to_string();
     let loader = "U-Boot 2024.01 (Jan 02 2024 - 03:04:05 +0000)\nHit any key to stop autoboot:  0 \n=> \n";
     assert!(refused("u-boot.txt", loader).contains("boot loader (U-Boot, line 1)"));
+    let one = "a.log:7:[    0.000000] Linux version 6.1.0 (a@b)\nand\nthree\nother\nlines\n";
+    assert!(refused("grep.txt", one).contains("a message of a kernel (line 1"), "{}", refused("grep.txt", one));
     assert!(refused("page.html", "<html><body>nothing here</body></html>\n").contains("a web page"));
     assert!(refused("a.json", "{\"a\": \"nothing\"}\n").contains("JSON"));
     assert!(refused("journal.txt", "urt. 30 10:00:06 box systemd[1]: Started a.\n").contains("`urt.`"));

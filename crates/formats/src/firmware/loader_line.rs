@@ -7,6 +7,8 @@ use crate::kernel_log::bytes::{number, seconds, unpadded};
 pub enum Grammar {
     /// `[0000.114] [TegraBoot] ...`: seconds with three decimals.
     Millis,
+    /// `[1210] booting linux`: milliseconds, from Little Kernel, of which many boot loaders of Android are made.
+    LittleKernel,
     /// `B -     44106 - bootable_media_detect_success`: microseconds since power on.
     Qualcomm,
     /// `1040 |      11 ms |       2 ms | Board PostTempRamInit hook`.
@@ -18,6 +20,7 @@ impl Grammar {
     pub fn loader(self) -> &'static str {
         match self {
             Self::Millis => "boot loader",
+            Self::LittleKernel => "LK",
             Self::Qualcomm => "PBL and SBL",
             Self::Slim => "Slim Bootloader",
         }
@@ -37,6 +40,8 @@ pub struct LoaderLine<'a> {
     pub name: &'a str,
     /// The loader, where the line names it.
     pub stage: Option<&'a str>,
+    /// The loader greets with its name: its stage begins here.
+    pub greets: bool,
     /// The step begins here.
     pub begins: bool,
     /// It ends here.
@@ -47,16 +52,25 @@ impl<'a> LoaderLine<'a> {
     /// A line with a time in brackets, and nothing else that is known.
     pub fn stamped(at_ns: i64, text: &'a str) -> Self {
         // `[TegraBoot] ...`, or `I> Welcome to MB2(TBoot-BPMP) ...`.
-        let tag = text.strip_prefix('[').and_then(|inside| inside.split_once(']')).map(|(tag, _)| tag);
+        let tagged = text.strip_prefix('[').and_then(|inside| inside.split_once(']'));
         let welcome = text.split_once("Welcome to ").map(|(_, own)| own.split([' ', '(', ',']).next().unwrap_or(own));
-        let stage = tag.or(welcome).filter(|stage| !stage.is_empty() && stage.len() < 40);
-        let grammar = Grammar::Millis;
-        Self { grammar, at_ns: Some(at_ns), took_ns: None, name: text, stage, begins: false, ends: false }
+        let stage = tagged.map(|(tag, _)| tag).or(welcome).filter(|stage| !stage.is_empty() && stage.len() < 40);
+        let greets = stage.is_some() && tagged.is_none_or(|(_, after)| after.starts_with(" (version"));
+        Self { stage, greets, ..Self::of(Grammar::Millis, Some(at_ns), text) }
+    }
+
+    /// A line of which nothing but its time is known.
+    fn of(grammar: Grammar, at_ns: Option<i64>, name: &'a str) -> Self {
+        Self { grammar, at_ns, took_ns: None, name, stage: None, greets: false, begins: false, ends: false }
     }
 
     /// Whether no other program writes such lines.
     pub fn is_certain(&self) -> bool {
-        self.grammar != Grammar::Millis || self.stage.is_some()
+        match self.grammar {
+            Grammar::Millis => self.stage.is_some(),
+            Grammar::LittleKernel => self.greets,
+            Grammar::Qualcomm | Grammar::Slim => true,
+        }
     }
 }
 
@@ -70,12 +84,15 @@ impl<'a> LoaderLine<'a> {
 /// assert_eq!((begin.at_ns, begin.begins, begin.name), (Some(205_082_000), true, "boot_flash_init"));
 /// let tegra = loader_line(b"[0000.114] [TegraBoot] (version 00.00.2018.01-l4t-8728f3cb)").unwrap();
 /// assert_eq!((tegra.at_ns, tegra.stage), (Some(114_000_000), Some("TegraBoot")));
+/// let lk = loader_line(b"[1210] booting linux @ 0x80080000").unwrap();
+/// assert_eq!((lk.at_ns, lk.is_certain()), (Some(1_210_000_000), false));
+/// assert!(loader_line(b"[0] welcome to lk").unwrap().is_certain());
 /// assert!(loader_line(b"[    0.412345] widget: ready").is_none());
 /// ```
 pub fn loader_line(line: &[u8]) -> Option<LoaderLine<'_>> {
     let line = line.trim_ascii_start();
     match line.first()? {
-        b'[' => stamped(line),
+        b'[' => stamped(line).or_else(|| little_kernel(line)),
         b'B' | b'D' => qualcomm(line),
         b'0'..=b'9' => slim(line),
         _ => None,
@@ -102,14 +119,22 @@ fn stamped(line: &[u8]) -> Option<LoaderLine<'_>> {
     Some(LoaderLine::stamped(at, text(rest)?))
 }
 
+/// `[1210] text`. Other programs number their lines so, too: the time counts where this loader has greeted.
+fn little_kernel(line: &[u8]) -> Option<LoaderLine<'_>> {
+    let (ms, rest) = number(line.strip_prefix(b"[")?)?;
+    let words = text(rest.strip_prefix(b"] ")?)?;
+    let greets = words.starts_with("welcome to lk");
+    let stage = greets.then_some("LK");
+    Some(LoaderLine { stage, greets, ..LoaderLine::of(Grammar::LittleKernel, Some(ms.checked_mul(1_000_000)?), words) })
+}
+
 /// `B` has the time since power on, `D` how long a step took.
 fn qualcomm(line: &[u8]) -> Option<LoaderLine<'_>> {
     let (kind, rest) = line.split_first()?;
     let (us, rest) = number(unpadded(rest.strip_prefix(b" - ")?))?;
     let words = text(rest.strip_prefix(b" - ")?)?;
     let time = us.checked_mul(1_000)?;
-    let grammar = Grammar::Qualcomm;
-    let none = LoaderLine { grammar, at_ns: None, took_ns: None, name: words, stage: None, begins: false, ends: false };
+    let none = LoaderLine::of(Grammar::Qualcomm, None, words);
     if *kind == b'D' {
         let name = words.split_once(", Delta").map_or(words, |(name, _)| name);
         return Some(LoaderLine { name, took_ns: Some(time), ..none });
@@ -132,8 +157,7 @@ fn slim(line: &[u8]) -> Option<LoaderLine<'_>> {
         return None;
     }
     let (at, took) = (slim_time(at)?, slim_time(since)?);
-    let grammar = Grammar::Slim;
-    Some(LoaderLine { grammar, at_ns: Some(at), took_ns: Some(took), name, stage: None, begins: false, ends: false })
+    Some(LoaderLine { took_ns: Some(took), ..LoaderLine::of(Grammar::Slim, Some(at), name) })
 }
 
 fn slim_time(cell: &str) -> Option<i64> {

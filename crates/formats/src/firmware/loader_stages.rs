@@ -1,12 +1,14 @@
-//! What boot loaders stamp on a console: NVIDIA's TegraBoot and cboot, Qualcomm's PBL and SBL, Slim Bootloader's table.
+//! What boot loaders stamp on a console: NVIDIA's TegraBoot, MB1, MB2 and cboot, Qualcomm's PBL and SBL, Little Kernel, Slim
+//! Bootloader's table.
 //!
-//! Each stage has its own clock. A stage begins where the loader's stamps fall back, or another grammar begins; the stages are
-//! joined in their order, and the time between two of them is unknown.
+//! A stage begins where the loader's stamps fall back, or another grammar begins: it has its own clock, the stages are joined in
+//! their order, and the time between two of them is unknown. A stage also begins where a loader greets with another name: it
+//! goes on with the clock of the one before.
 
 use super::loader_line::{loader_line, Grammar, LoaderLine};
 use crate::about::{About, Origin, Traits};
 use crate::counts::counted;
-use crate::evidence::{Clock, Evidence, Instant, Mark, Problem, ProblemKind, Span, SpanKind};
+use crate::evidence::{Clock, Evidence, Instant, Log, Mark, Problem, ProblemKind, Span, SpanKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::names::one_line;
@@ -27,8 +29,12 @@ impl Format for LoaderStages {
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
         let lines = || head.bytes.split(|&byte| byte == b'\n').take(400);
         // `[0000.125]`: no other program pads seconds with zeros.
+        let little_kernel = memchr::memmem::find(head.bytes, b"] welcome to lk").is_some();
         let certain = |line: &&[u8]| {
-            loader_line(line.trim_ascii_end()).is_some_and(|found| found.is_certain() || line.starts_with(b"[00"))
+            loader_line(line.trim_ascii_end()).is_some_and(|found| {
+                let of_little_kernel = found.grammar == Grammar::LittleKernel && little_kernel;
+                found.is_certain() || of_little_kernel || line.starts_with(b"[00") && found.grammar == Grammar::Millis
+            })
         };
         let named = lines().filter(certain).count();
         // A capture that goes on into a kernel is read as a console.
@@ -61,6 +67,8 @@ struct Stage {
     name: String,
     /// What is added to the loader's own times.
     offset_ns: i64,
+    /// It goes on with the clock of the stage before.
+    joined: bool,
     first_ns: i64,
     last_ns: i64,
     lines: u64,
@@ -70,6 +78,7 @@ struct Stage {
 #[derive(Debug, Default)]
 pub struct Stages {
     stages: Vec<Stage>,
+    log: Log,
     spans: Vec<Span>,
     /// What began and may end by name.
     open: Vec<(String, i64)>,
@@ -80,24 +89,29 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// Reads a line of a console; returns whether it has a loader's time.
+    /// Reads a line of a console; returns whether it is one of these loaders, and kept here.
     pub fn line(&mut self, bytes: &[u8], number: u64) -> bool {
-        let Some(line) = loader_line(bytes) else { return false };
-        if self.stages.is_empty() {
-            self.first_line = number;
-        }
-        self.last_line = number;
-        self.add(&line);
+        let Some(at) = self.read(bytes, number) else {
+            // What comes between their lines stays between them.
+            return !self.stages.is_empty() && self.keep(None, bytes, number);
+        };
+        self.keep(at, bytes, number)
+    }
+
+    fn keep(&mut self, time_ns: Option<i64>, bytes: &[u8], number: u64) -> bool {
+        self.log.push(Stamp { line: number, time_ns, ..Stamp::default() }, bytes);
         true
+    }
+
+    /// Reads a line that has a loader's time, or a length; returns its time on the clock of all stages, if it has one.
+    fn read(&mut self, bytes: &[u8], number: u64) -> Option<Option<i64>> {
+        let line = loader_line(bytes)?;
+        self.add(&line, number).then(|| line.at_ns.and(self.stages.last()).map(|stage| stage.last_ns))
     }
 
     /// A line of a loader that stamps as the kernel does.
     pub fn stamped(&mut self, at_ns: i64, text: &str, number: u64) {
-        if self.stages.is_empty() {
-            self.first_line = number;
-        }
-        self.last_line = number;
-        self.add(&LoaderLine::stamped(at_ns, text));
+        self.add(&LoaderLine::stamped(at_ns, text), number);
     }
 
     /// A loader that prints its name without a time.
@@ -107,20 +121,38 @@ impl Stages {
         }
     }
 
-    fn add(&mut self, line: &LoaderLine<'_>) {
+    fn add(&mut self, line: &LoaderLine<'_>, number: u64) -> bool {
         let current = self.stages.last().filter(|stage| stage.grammar == line.grammar);
         let goes_on = current.is_some_and(|stage| line.at_ns.is_none_or(|at| at + stage.offset_ns >= stage.last_ns));
-        if !goes_on {
-            let Some(at) = line.at_ns else { return };
-            let offset_ns = self.stages.last().map_or(0, |stage| stage.last_ns);
+        // Without its greeting, a number in brackets is no time.
+        if current.is_none() && line.grammar == Grammar::LittleKernel && !line.greets {
+            return false;
+        }
+        let named = line.stage.filter(|_| line.greets);
+        let renamed = current
+            .is_some_and(|stage| stage.name != stage.grammar.loader() && named.is_some_and(|name| name != stage.name));
+        if !goes_on || renamed {
+            let Some(at) = line.at_ns else { return false };
+            let joined = goes_on;
+            let before = |stage: &Stage| if joined { stage.offset_ns } else { stage.last_ns };
+            let offset_ns = self.stages.last().map_or(0, before);
             let name = line.stage.unwrap_or(line.grammar.loader()).to_owned();
             let first = offset_ns.saturating_add(at);
-            let stage = Stage { grammar: line.grammar, name, offset_ns, first_ns: first, last_ns: first, lines: 0 };
-            self.stages.push(stage);
-            self.open.clear();
+            if let Some(before) = self.stages.last_mut().filter(|_| joined) {
+                before.last_ns = first;
+            }
+            if self.stages.is_empty() {
+                self.first_line = number;
+            }
+            let (grammar, first_ns, last_ns) = (line.grammar, first, first);
+            self.stages.push(Stage { grammar, name, offset_ns, joined, first_ns, last_ns, lines: 0 });
+            if !joined {
+                self.open.clear();
+            }
         }
+        self.last_line = number;
         self.unstamped = None;
-        let Some(stage) = self.stages.last_mut() else { return };
+        let Some(stage) = self.stages.last_mut() else { return false };
         stage.lines += 1;
         if let (Some(name), true) = (line.stage, stage.name == stage.grammar.loader()) {
             name.clone_into(&mut stage.name);
@@ -131,7 +163,7 @@ impl Stages {
         let now = stage.last_ns;
         if self.spans.len() >= MOST_STEPS {
             self.left_out += 1;
-            return;
+            return true;
         }
         let name = one_line(line.name, "<unknown>");
         if let Some(taken) = line.took_ns.filter(|taken| *taken >= 0) {
@@ -153,6 +185,7 @@ impl Stages {
                 self.spans.push(Span::new(SpanKind::Firmware, name).between(start, now.max(start)));
             }
         }
+        true
     }
 
     /// What they say, on one clock; none when no line had a time.
@@ -168,13 +201,22 @@ impl Stages {
         };
         let over = Instant::inferred(Mark::KernelEntry, last.last_ns, "the last line with a loader's time");
         evidence.marks = vec![begun, over];
-        if let [_, _, ..] = self.stages.as_slice() {
-            let names: Vec<&str> = self.stages.iter().map(|stage| stage.name.as_str()).collect();
+        let mut clocks: Vec<String> = Vec::new();
+        for stage in &self.stages {
+            match clocks.last_mut().filter(|_| stage.joined) {
+                Some(names) => {
+                    names.push_str(" and ");
+                    names.push_str(&stage.name);
+                }
+                None => clocks.push(stage.name.clone()),
+            }
+        }
+        if let [_, _, ..] = clocks.as_slice() {
             let detail = format!(
                 "{} stages, each with a clock of its own, are joined in their order ({}): how long it took from one to \
                  the next is unknown, and counted as nothing",
-                names.len(),
-                names.join(", ")
+                clocks.len(),
+                clocks.join(", ")
             );
             let line = Some(self.first_line);
             evidence.problems.push(Problem { kind: ProblemKind::ClockStep, detail, line, lost: Some(0) });
@@ -202,6 +244,7 @@ impl Stages {
             evidence.spans.push(span.with("stage", "yes"));
         }
         evidence.spans.extend(self.spans);
+        evidence.log = self.log;
         Some(evidence)
     }
 }

@@ -1,7 +1,9 @@
 //! The lines of a log, put in their boots: where one ends and the next begins, what stands there twice, what is missing.
 
 mod duplicate_console;
+mod host_names;
 mod other_clocks;
+mod printed_again;
 mod problems;
 mod processes;
 mod reordering;
@@ -17,6 +19,7 @@ use crate::firmware::loader_stages::Stages;
 use crate::systemd::console_units::ConsoleUnits;
 use duplicate_console::Doubled;
 use firstlight_schema::ReasonCode;
+use host_names::HostNames;
 use memchr::memmem;
 use processes::Processes;
 pub use reordering::is_first;
@@ -47,6 +50,8 @@ pub struct Boots {
     bootstage: Report,
     /// What loaders before the kernel stamp themselves.
     loaders: Stages,
+    /// What syslog calls the machine.
+    hosts: HostNames,
     /// Lines of programs, whose stamps may be of another clock.
     processes: Processes,
     /// What the same record holds of a boot on another clock.
@@ -90,6 +95,7 @@ impl Boots {
             units: ConsoleUnits::default(),
             bootstage: Report::default(),
             loaders: Stages::default(),
+            hosts: HostNames::default(),
             processes: Processes::default(),
             parts: Vec::new(),
             last: None,
@@ -151,11 +157,19 @@ impl Boots {
         self.now.step_ns = step_ns;
     }
 
+    /// The machine that syslog names before a line of the kernel.
+    pub fn host(&mut self, name: &[u8]) {
+        self.hosts.line(name);
+    }
+
     /// A line of the kernel.
     #[inline]
     pub fn kernel(&mut self, stamp: Stamp, text: &[u8]) {
         if self.stands_twice(&stamp, text) {
             return;
+        }
+        if !self.held.is_empty() {
+            self.printed_again_is_over(&stamp, text);
         }
         if !self.held.is_empty() || self.goes_back(&stamp, text) {
             self.hold(stamp, text);
@@ -277,8 +291,8 @@ impl Boots {
         if self.kernel_lines == 0 {
             self.bootstage.console_line(text, stamp.line);
             // What a host has stamped has a place on its clock.
-            if stamp.host_ns.is_none() {
-                self.loaders.line(text, stamp.line);
+            if stamp.host_ns.is_none() && stamp.time_ns.is_none() && self.loaders.line(text, stamp.line) {
+                return;
             }
         } else {
             self.ended |= is_last(text);
@@ -387,6 +401,7 @@ impl Boots {
         std::mem::take(&mut self.processes).finish(&mut boot);
         interpreter.finish(&mut boot);
         std::mem::take(&mut self.units).finish(&mut boot);
+        std::mem::take(&mut self.hosts).finish(&mut boot);
         boot.marks.sort_by_key(|mark| mark.time_ns);
         boot.understood = boot.understood.max(self.kernel_lines);
         if let Some(mut stages) = std::mem::take(&mut self.bootstage).evidence(boot.format) {

@@ -82,13 +82,25 @@ pub fn split<'a>(bytes: &'a [u8], separator: &[u8]) -> Option<(&'a [u8], &'a [u8
     Some((&bytes[..at], &bytes[at + separator.len()..]))
 }
 
-/// Whether a line begins as programs begin theirs: `cloud-init[523]: `.
+/// The first process of a system has number 1, and one of these names, or `init` in its name.
+const FIRST_PROGRAMS: [&[u8]; 9] =
+    [b"systemd", b"procd", b"upstart", b"linuxrc", b"busybox", b"shepherd", b"s6-svscan", b"runit", b"sh"];
+
+/// Whether a line begins as programs begin theirs: `cloud-init[523]: `. Drivers number their devices so, too (`mmc[1]: `): no
+/// program has the number 0, none but an init has 1, and 2 is the kernel's own thread that makes all others.
 pub fn is_of_program(line: &[u8]) -> bool {
     let name = line.iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || b"-_./@".contains(byte)).count();
     let Some(inside) = line.get(name..).and_then(|rest| rest.strip_prefix(b"[")).filter(|_| name > 0) else {
         return false;
     };
-    number(inside).is_some_and(|(_, rest)| rest.starts_with(b"]: "))
+    let name = line.get(..name).unwrap_or_default();
+    let is_init =
+        || FIRST_PROGRAMS.contains(&name) || memchr::memmem::find(&name.to_ascii_lowercase(), b"init").is_some();
+    number(inside).is_some_and(|(number, rest)| match number {
+        0 | 2 => false,
+        1 => rest.starts_with(b"]: ") && is_init(),
+        _ => rest.starts_with(b"]: "),
+    })
 }
 
 /// As text; what is not UTF-8 is replaced.
@@ -148,6 +160,16 @@ mod tests {
         assert_eq!(eight_digits(u64::from_le_bytes([9; 8])), 99_999_999);
         for byte in 0..=255 {
             assert_eq!(are_digits(u64::from_le_bytes([3, 9, 0, byte, 0, 9, 9, 0])), byte < 10, "{byte}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_no_program_has_is_of_a_device() {
+        for program in ["cloud-init[523]: a", "systemd[1]: a", "init[1]: a", "/sbin/init[1]: a", "udevd[84]: a"] {
+            assert!(is_of_program(program.as_bytes()), "{program}");
+        }
+        for device in ["mmc[1]: new high speed card", "IOAPIC[0]: a", "phy[2]: a", "[1]: a", "a[x]: b", "a[3] b"] {
+            assert!(!is_of_program(device.as_bytes()), "{device}");
         }
     }
 

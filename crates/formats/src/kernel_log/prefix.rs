@@ -28,6 +28,8 @@ pub struct Prefixed<'a> {
     pub caller: Option<Caller>,
     /// A process wrote it, and not the kernel.
     pub foreign: bool,
+    /// On which machine, where syslog names it.
+    pub host: Option<&'a [u8]>,
     /// The message.
     pub text: &'a [u8],
 }
@@ -49,7 +51,7 @@ const LONGEST_FACILITY: usize = 17;
 pub fn parse(line: &[u8]) -> Prefixed<'_> {
     match usual(line) {
         Some((time, text)) => {
-            Prefixed { level: None, time: Some(Time::Kernel(time)), caller: None, foreign: false, text }
+            Prefixed { level: None, time: Some(Time::Kernel(time)), caller: None, foreign: false, host: None, text }
         }
         None => parse_any(line),
     }
@@ -70,7 +72,7 @@ pub fn usual(line: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 fn parse_any(line: &[u8]) -> Prefixed<'_> {
-    let mut found = Prefixed { level: None, time: None, caller: None, foreign: false, text: line };
+    let mut found = Prefixed { level: None, time: None, caller: None, foreign: false, host: None, text: line };
     let (mut rest, mut wrote) = (line, false);
     match rest.first() {
         Some(b'[') => {}
@@ -85,6 +87,7 @@ fn parse_any(line: &[u8]) -> Prefixed<'_> {
                 found.time = Some(time);
                 found.level = said.level;
                 found.foreign = said.foreign;
+                found.host = said.host;
                 rest = said.text;
             }
         }
@@ -164,6 +167,7 @@ fn decoded(line: &[u8]) -> Option<(u8, bool, &[u8])> {
 struct Said<'a> {
     level: Option<u8>,
     foreign: bool,
+    host: Option<&'a [u8]>,
     text: &'a [u8],
 }
 
@@ -184,7 +188,7 @@ fn dated(line: &[u8]) -> Option<(Time, Said<'_>)> {
     // Only dmesg writes a comma, and it names no host: `Command line: ` is all message.
     let dmesg = line.get(4) == Some(&b'-') && line.get(19) == Some(&b',');
     if dmesg {
-        return Some((time, Said { level: None, foreign: false, text: rest }));
+        return Some((time, Said { level: None, foreign: false, host: None, text: rest }));
     }
     Some((time, sender(rest)))
 }
@@ -205,26 +209,27 @@ fn logcat(rest: &[u8]) -> Option<Said<'_>> {
     let rest = rest.strip_prefix(b" ")?;
     // The kernel's tag is empty, or the first word of its message.
     let text = unpadded(rest).strip_prefix(b": ").unwrap_or(rest);
-    Some(Said { level: Some(level), foreign: process != 0, text: processor(text).unwrap_or(text) })
+    Some(Said { level: Some(level), foreign: process != 0, host: None, text: processor(text).unwrap_or(text) })
 }
 
 /// Takes off `HOST PROCESS[PID]: `; BusyBox's syslogd puts `FACILITY.LEVEL ` between the two, or leaves out the host.
 fn sender(rest: &[u8]) -> Said<'_> {
-    let kernel = |level, text| Said { level, foreign: false, text };
+    let kernel = |level, host, text| Said { level, foreign: false, host, text };
     if let Some(message) = rest.strip_prefix(b"kernel: ") {
-        return kernel(None, message);
+        return kernel(None, None, message);
     }
+    let host = after_word(rest).map(|after| &rest[..rest.len() - after.len() - 1]);
     if let Some((level, own)) = after_word(rest).and_then(facility) {
         return match own.strip_prefix(b"kernel: ") {
-            Some(message) => kernel(Some(level), message),
-            None => Said { level: Some(level), foreign: true, text: own },
+            Some(message) => kernel(Some(level), host, message),
+            None => Said { level: Some(level), foreign: true, host, text: own },
         };
     }
     match host_and_process(rest) {
-        None => kernel(None, rest),
-        Some((process, message)) if process == b"kernel" => kernel(None, message),
-        // Of a foreign process its name stays: it is part of what the line says.
-        Some(_) => Said { level: None, foreign: true, text: after_word(rest).unwrap_or(rest) },
+        None => kernel(None, None, rest),
+        Some((process, message)) if process == b"kernel" => kernel(None, host, message),
+        // Of a foreign process its name stays: it is part of what the line says. Its first word may be no host.
+        Some(_) => Said { level: None, foreign: true, host: None, text: after_word(rest).unwrap_or(rest) },
     }
 }
 
@@ -435,6 +440,22 @@ mod tests {
         assert_eq!(parts("[Fri Feb 13 23:31:30 2009] w"), (None, date, None, "w"));
         assert_eq!(parts("[ not a stamp ] w"), (None, None, None, "[ not a stamp ] w"));
         assert_eq!(parts("plain"), (None, None, None, "plain"));
+    }
+
+    #[test]
+    fn syslog_names_the_machine_of_a_line_of_the_kernel() {
+        let host = |line: &'static str| parse(line.as_bytes()).host.map(|name| std::str::from_utf8(name).unwrap());
+        assert_eq!(host("Nov  4 10:00:00 box kernel: [    0.412345] w"), Some("box"));
+        assert_eq!(host("2024-11-04T10:00:00.5+00:00 box.example.org kernel: w"), Some("box.example.org"));
+        assert_eq!(host("Nov  4 10:00:00 box kern.info kernel: [    0.412345] w"), Some("box"));
+        for line in [
+            "Nov  4 10:00:00 kernel: [    0.412345] w",
+            "2024-11-04T10:00:00 some words: that a program prints",
+            "[    0.412345] box kernel: w",
+            "[    0.412345] w",
+        ] {
+            assert_eq!(host(line), None, "{line}");
+        }
     }
 
     #[test]

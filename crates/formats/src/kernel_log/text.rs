@@ -164,10 +164,16 @@ impl Text {
         stamp.time_ns = self.time(time, number);
         self.stamped += 1;
         let mut message = found.text;
+        let mut host = found.host;
         if self.hosted || self.stamped <= HOST_WITHIN {
             message = without_host(found.text);
             self.hosted |= message.len() < found.text.len();
+            let before = &found.text[..found.text.len() - message.len()];
+            host = host.or_else(|| before.split(|byte| *byte == b' ').next().filter(|name| !name.is_empty()));
             self.settled = !self.hosted && self.stamped == HOST_WITHIN && self.goes == Some(Goes::Kernel);
+        }
+        if let Some(name) = host {
+            self.boots.host(name);
         }
         self.indent = indent;
         self.before = stamp;

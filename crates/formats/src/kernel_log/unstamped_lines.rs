@@ -13,7 +13,7 @@ pub enum Sign {
     Login,
 }
 
-const BANNERS: [(&[u8], &str); 18] = [
+const BANNERS: [(&[u8], &str); 20] = [
     (b"U-Boot SPL ", "U-Boot SPL"),
     (b"U-Boot TPL ", "U-Boot TPL"),
     (b"U-Boot 1", "U-Boot"),
@@ -30,6 +30,8 @@ const BANNERS: [(&[u8], &str); 18] = [
     (b"UEFI firmware (version ", "UEFI"),
     (b"Jetson UEFI firmware (version ", "UEFI"),
     (b"Format: Log Type - Time(microsec)", "Qualcomm SBL"),
+    (b"Android Bootloader - UART_DM", "LK"),
+    (b"[0] welcome to lk", "LK"),
     (b"Intel Slim Bootloader", "Slim Bootloader"),
     (b"====================Os Loader", "Slim Bootloader"),
 ];
@@ -38,7 +40,7 @@ const BANNERS: [(&[u8], &str); 18] = [
 pub fn sign(line: &[u8]) -> Option<Sign> {
     let line = line.trim_ascii_start();
     match line.first()? {
-        b'U' | b'c' | b'S' | b'G' | b'W' | b'N' | b'O' | b'b' | b'J' | b'F' | b'I' | b'=' => {
+        b'U' | b'c' | b'S' | b'G' | b'W' | b'N' | b'O' | b'b' | b'J' | b'F' | b'I' | b'=' | b'A' | b'[' => {
             if let Some((_, name)) = BANNERS.iter().find(|(words, _)| line.starts_with(words)) {
                 return Some(Sign::Banner(name));
             }

@@ -97,6 +97,8 @@ impl Format for JournalShort {
 #[derive(Default)]
 struct Boot {
     first_line: u64,
+    /// What the lines call the machine; none: they differ.
+    host: Option<String>,
     realtime: bool,
     step_ns: i64,
     log: Log,
@@ -160,9 +162,11 @@ impl Boot {
             Time::Realtime(time) => (true, time.saturating_sub(self.set_ns)),
         };
         if self.last.is_none() {
+            self.host = Some(line.host.to_owned());
             self.realtime = realtime;
             self.step_ns = line.step_ns;
         }
+        self.host = self.host.take().filter(|host| host == line.host);
         let time_ns = (self.realtime == realtime).then_some(time_ns);
         if time_ns.is_none() {
             self.mixed = (self.mixed.0 + 1, self.mixed.1.or(Some(number)));
@@ -253,6 +257,14 @@ impl Boot {
             system.facts.append(&mut early.facts);
         }
         let alone = system.log.is_empty() && !self.kernel.is_empty();
+        let of_host = |evidence: &mut Evidence, host: Option<String>| {
+            if let Some(host) = host.filter(|_| evidence.facts.iter().all(|(name, _)| name != "system.hostname")) {
+                evidence.facts.push(("system.hostname".into(), host));
+            }
+        };
+        if !alone {
+            of_host(&mut system, self.host.take());
+        }
         if !alone {
             settings.iter().for_each(|setting| setting.report(&mut system));
         }
@@ -271,6 +283,7 @@ impl Boot {
             }
             kernel.spans.append(&early.spans);
             kernel.facts.append(&mut early.facts);
+            of_host(&mut kernel, self.host.take());
             all.push(kernel);
         }
         all

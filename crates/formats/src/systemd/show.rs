@@ -3,20 +3,30 @@
 use super::stages::Manager;
 use super::unit_times::{is_unit, UnitTimes};
 use crate::about::{About, Origin, Role, Traits};
+use crate::counts::counted;
 use crate::decimal::microseconds;
-use crate::evidence::{Clock, Evidence, Grade, Link, LinkKind, SpanKind, Unparsed};
+use crate::evidence::{Clock, Evidence, Grade, Link, LinkKind, ProblemKind, SpanKind, Unparsed};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::lines::Lines;
 use crate::FormatError;
 use firstlight_schema::FormatName;
 use firstlight_schema::ReasonCode;
+use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, HashSet};
+use std::hash::BuildHasher;
 
 /// Reads what `systemctl show` prints.
 pub struct SystemdShow;
 
 /// The main process may have been noted so much before its unit.
 const NOTED_BEFORE_NS: i64 = 1_000_000_000;
+
+/// More dependencies than this are not kept.
+const MOST_LINKS: usize = 200_000;
+/// Properties that are read, have one value, and are in no list that goes on with the next line.
+const SINGLE: [&str; 6] = ["Id", "Type", "Result", "ActiveState", "SubState", "ConditionResult"];
+/// Lists of units.
+const LISTS: [&str; 6] = ["After", "Before", "Requires", "Requisite", "BindsTo", "Wants"];
 
 /// What is kept of one unit's properties: the last value of each.
 type Properties = BTreeMap<String, String>;
@@ -60,7 +70,10 @@ impl Format for SystemdShow {
             if text.is_empty() {
                 reader.end_block(&mut evidence);
             } else if let Some((key, value)) = property(&text) {
-                reader.take(key, value);
+                if reader.is_next_block(key) {
+                    reader.end_block(&mut evidence);
+                }
+                reader.take(key, value, line.number);
             } else {
                 reader.unparsed.add(line.number);
             }
@@ -85,19 +98,50 @@ fn property(line: &str) -> Option<(&str, &str)> {
 #[derive(Default)]
 struct Reader {
     block: Properties,
+    /// The property of the line before.
+    before: String,
     failed: Vec<String>,
-    links: HashSet<(LinkKind, String, String)>,
+    /// Hashes of the dependencies so far: their names would be a copy of all lists.
+    links: HashSet<u64>,
+    hashes: RandomState,
+    left_out: bool,
+    /// How many values stand again in a block with another one, and where the first does.
+    repeated: Option<(u64, u64)>,
     units: HashSet<String>,
     unparsed: Unparsed,
 }
 
 impl Reader {
-    fn take(&mut self, key: &str, value: &str) {
-        self.block.insert(key.to_owned(), value.to_owned());
+    /// Whether a property that is there already begins the block of another unit: the empty line between both is missing. The
+    /// lines of a list are in sequence.
+    fn is_next_block(&self, key: &str) -> bool {
+        let is_read = SINGLE.contains(&key) || LISTS.contains(&key) || key.ends_with("TimestampMonotonic");
+        is_read && self.before != key && self.block.contains_key(key)
+    }
+
+    fn take(&mut self, key: &str, value: &str, line: u64) {
+        key.clone_into(&mut self.before);
+        match self.block.get_mut(key) {
+            Some(known) if LISTS.contains(&key) => {
+                known.push(' ');
+                known.push_str(value);
+            }
+            Some(known) if known != value => {
+                if SINGLE.contains(&key) || key.ends_with("TimestampMonotonic") {
+                    self.repeated.get_or_insert((0, line)).0 += 1;
+                }
+                value.clone_into(known);
+            }
+            Some(_) => {}
+            None => {
+                self.block.insert(key.to_owned(), value.to_owned());
+            }
+        }
     }
 
     fn end_block(&mut self, evidence: &mut Evidence) {
         let block = std::mem::take(&mut self.block);
+        self.before.clear();
         if block.is_empty() {
             return;
         }
@@ -197,7 +241,9 @@ impl Reader {
     }
 
     fn link(&mut self, kind: LinkKind, from: &str, to: &str, evidence: &mut Evidence) {
-        if self.links.insert((kind, from.to_owned(), to.to_owned())) {
+        if self.links.len() >= MOST_LINKS {
+            self.left_out = true;
+        } else if self.links.insert(self.hashes.hash_one((kind, from, to))) {
             let (from, to) = ((SpanKind::Unit, from.to_owned()), (SpanKind::Unit, to.to_owned()));
             evidence.links.push(Link { kind, from, to });
         }
@@ -207,6 +253,18 @@ impl Reader {
         if !self.failed.is_empty() {
             self.failed.sort();
             evidence.facts.push(("systemd.failed".into(), self.failed.join(" ")));
+        }
+        if self.left_out {
+            let detail =
+                format!("there are more than {MOST_LINKS} dependencies between units: the others are left out");
+            evidence.problem(ProblemKind::Lost, None, detail);
+        }
+        if let Some((count, line)) = self.repeated {
+            let detail = counted(
+                count,
+                "# propert[y|ies] of a unit stand[s|] there twice with other values; the last [is|are] used",
+            );
+            evidence.problem(ProblemKind::Contradiction, Some(line), detail);
         }
         self.unparsed.report("line[|s] [is|are] not `Key=value`", evidence);
     }

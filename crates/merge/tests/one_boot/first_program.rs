@@ -59,6 +59,27 @@ fn a_late_line_of_a_program_bounds_the_begin_and_what_the_kernel_prints_does_not
 }
 
 #[test]
+fn a_kernel_whose_last_step_is_the_only_bound_ends_within_the_same_bounds() {
+    let lines = [
+        (0, "Linux version 4.14"),
+        (2_440, "Freeing unused kernel memory: 268K"),
+        (9_000, "init: up"),
+        (12_000, "late"),
+    ];
+    let freed = Instant::inferred(Mark::UserStart, 2_440 * MS, "the init memory is freed");
+    let mut log = kernel(&lines);
+    log.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::FreeInitMemory, 2_440), freed];
+    let boot = boot(&[record("dmesg", vec![log])]);
+    assert_eq!(
+        boot.spans("phase"),
+        ["kernel 0-2440 took 2440 bounded (dmesg) in -", "userspace 2440-12000 took 9560 bounded (dmesg) in -"]
+    );
+    let row = boot.texts("spans", 3).iter().position(|name| name.as_deref() == Some("kernel")).unwrap();
+    let attributes = boot.texts("spans", 14)[row].clone().unwrap_or_default();
+    assert_eq!(attributes, "{\"ended_by_ns\":\"9000001000\",\"unsure_ns\":\"6560001000\"}");
+}
+
+#[test]
 fn without_any_sign_of_a_program_the_begin_is_open() {
     let boot = boot(&[record("dmesg", vec![log(&[(1_004, "usb 1-1: new device")])])]);
     let (detail, grade, attributes) = told(&boot);

@@ -25,6 +25,23 @@ fn another_architecture_or_host_is_a_conflict_and_another_spelling_is_none() {
     assert_eq!(reads(&[host], &[("system.hostname", "box.example.org")]), [""; 0]);
     assert_eq!(reads(&[host], &[("system.hostname", "localhost")]), [""; 0]);
     assert_eq!(reads(&[x86], &[host]), [""; 0]);
+    assert_eq!(reads(&[host], &[("system.hostname", "192.168.1.7")]), [""; 0]);
+}
+
+#[test]
+fn another_model_is_a_conflict_and_a_part_of_the_same_is_none() {
+    let reads = |one: &[(&'static str, &str)], other: &[(&'static str, &str)]| {
+        let reads = [record("one", vec![on(one)]), record("other", vec![on(other)])];
+        machine_conflicts(&reads, &[Some(0); 2]).into_iter().map(|found| found.fact).collect::<Vec<_>>()
+    };
+    let laptop = [("dmi.vendor", "LENOVO"), ("dmi.product", "20XW")];
+    assert_eq!(reads(&laptop, &[("dmi.vendor", "Dell Inc."), ("dmi.product", "PowerEdge R740")]), ["dmi.product"]);
+    assert_eq!(reads(&laptop, &[("dmi.product", "Lenovo  20XW")]), [""; 0]);
+    assert_eq!(reads(&laptop, &[("dmi.product", "20XW")]), [""; 0]);
+    assert_eq!(reads(&laptop, &[("dmi.bios_version", "N32")]), [""; 0]);
+    let board = ("device_tree.model", "Acme Board Rev 1.1");
+    assert_eq!(reads(&[board], &[("device_tree.model", "Acme Widget")]), ["device_tree.model"]);
+    assert_eq!(reads(&[board], &[("device_tree.model", "Acme Board")]), [""; 0]);
 }
 
 #[test]

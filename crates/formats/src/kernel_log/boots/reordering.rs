@@ -2,6 +2,7 @@
 //!
 //! A new boot may begin there, the clock may have been reset within a boot, or a line of another processor came late.
 
+use super::printed_again::Again;
 use super::{Boots, FIRST_LINES};
 use crate::evidence::{Clock, Problem, ProblemKind, Stamp};
 
@@ -36,13 +37,15 @@ pub(super) enum Writer {
 /// The lines that are held back.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    lines: Vec<(Stamp, Vec<u8>, Writer)>,
+    pub(super) lines: Vec<(Stamp, Vec<u8>, Writer)>,
     /// The stamp that they are behind.
-    from: i64,
+    pub(super) from: i64,
     /// Where a loader printed its name while a kernel ran: a boot begins there if a kernel's first line follows.
     candidate: Option<u64>,
     /// Lines of a kernel whose clock is behind.
     behind: u64,
+    /// The log may be printed again (`dmesg`): how far it agrees with this boot's.
+    pub(super) again: Option<Again>,
 }
 
 impl Held {
@@ -51,7 +54,7 @@ impl Held {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.lines.len() >= if self.is_candidate() { OF_LOADERS } else { OTHERS }
+        self.lines.len() >= if self.is_candidate() || self.again.is_some() { OF_LOADERS } else { OTHERS }
     }
 
     pub(super) fn is_candidate(&self) -> bool {
@@ -109,6 +112,14 @@ impl Boots {
         time.map(|time| time.saturating_add(self.shift))
     }
 
+    /// A loader prints its name, or a kernel's first line comes once more: what may have been the log printed again is over.
+    pub(super) fn printed_again_is_over(&mut self, stamp: &Stamp, text: &[u8]) {
+        let once_more = || self.held.lines.iter().any(|(held, line, _)| held.time_ns == stamp.time_ns && line == text);
+        if self.held.again.is_some() && is_first(text) && once_more() {
+            self.release();
+        }
+    }
+
     /// Holds a line back, and lets all go as soon as it is known what they are.
     pub(super) fn hold(&mut self, stamp: Stamp, text: &[u8]) {
         if self.held.is_empty() && !self.held.is_candidate() {
@@ -119,7 +130,15 @@ impl Boots {
         self.held.push(stamp, text, Writer::Kernel);
         self.held.behind += u64::from(stamp.time_ns.is_some() && !again);
         let candidate = self.held.is_candidate();
-        if is_first(text) && (!again || candidate) {
+        if self.held.again.is_some()
+            || is_first(text) && !again && !candidate && self.may_be_printed_again(&stamp, text)
+        {
+            self.compare_again(&stamp, text);
+            let differs = self.held.again.as_ref().is_some_and(Again::differs);
+            if again || differs || self.held.is_full() {
+                self.release();
+            }
+        } else if is_first(text) && (!again || candidate) {
             self.next_of_held(stamp.line);
         } else if again && (candidate || !self.clock_is_new() || time.is_some_and(|time| self.goes_on(time))) {
             // One that came late, or a banner of firmware below a running kernel: the clock is where it was.
@@ -189,6 +208,9 @@ impl Boots {
 
     /// Lets go what is held: no kernel began with it.
     pub(super) fn release(&mut self) {
+        if let Some(again) = self.held.again.take() {
+            return if again.agrees() { self.leave_out_again() } else { self.next_of_again() };
+        }
         if (self.held.is_candidate() || self.ended) && self.held.behind >= FIRST_LINES {
             // Its kernel's first lines are missing.
             self.next_of_held(0);
