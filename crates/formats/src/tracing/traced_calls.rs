@@ -1,6 +1,7 @@
 //! System calls, as records show them: each becomes a span of its own.
 
 use crate::evidence::{Evidence, Grade, Name, ProblemKind, Span, SpanKind};
+use firstlight_schema::ReasonCode;
 
 /// Calls that are kept at most; the rest is counted.
 const MOST: usize = 1_000_000;
@@ -44,11 +45,16 @@ impl TracedCalls {
         if let Some(task) = call.task {
             span.track = Name::Owned(format!("task {task}"));
         }
-        (span.start_ns, span.end_ns) = (call.start_ns, call.end_ns);
-        if let (Some(start), Some(end)) = (call.start_ns, call.end_ns) {
+        // A damaged stamp may put the end before the begin: then the end is not known.
+        let end_ns = call.end_ns.filter(|end| call.start_ns.is_none_or(|start| start <= *end));
+        (span.start_ns, span.end_ns) = (call.start_ns, end_ns);
+        if let (Some(start), Some(end)) = (call.start_ns, end_ns) {
             span = span.between(start, end);
         }
-        span = span.graded(grade, reason);
+        span = match end_ns == call.end_ns {
+            true => span.graded(grade, reason),
+            false => span.graded(Grade::Unknown, ReasonCode::EndMissingInLog),
+        };
         let texts = [
             ("pid", call.process.map(|process| process.to_string())),
             ("path", call.path),

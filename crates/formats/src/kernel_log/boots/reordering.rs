@@ -209,7 +209,7 @@ impl Boots {
     /// Lets go what is held: no kernel began with it.
     pub(super) fn release(&mut self) {
         if let Some(again) = self.held.again.take() {
-            return if again.agrees() { self.leave_out_again() } else { self.next_of_again() };
+            return if again.agrees() { self.leave_out_again(&again) } else { self.next_of_again() };
         }
         if (self.held.is_candidate() || self.ended) && self.held.behind >= FIRST_LINES {
             // Its kernel's first lines are missing.
