@@ -148,19 +148,22 @@ def test_another_cost_of_each_tick_is_caused_and_more_ticks_moved(
     assert _ledger(difference, Tolerance()).total == Parts(**{f"{part}_ns": after - before})
 
 
-def test_a_function_that_never_changed_in_the_band_is_caused_beyond_what_nearly_all_change(tmp_path: Path) -> None:
+def test_a_function_is_caused_beyond_what_nearly_all_change_and_far_beyond_what_it_does(tmp_path: Path) -> None:
     boots = [
         _calling(make_bundle(tmp_path, name=name), "setup_arch", "read_hpet", ns)
         for name, ns in (("a.boot", 222), ("b.boot", 47_804))
     ]
     difference = exact_difference(open_boot(boots[0]), open_boot(boots[1]))
 
-    def total(usual_ns: int) -> Parts:
-        others = {Key(f"other{number}", kind="function"): usual_ns for number in range(30)}
-        return _ledger(difference, Tolerance(others, residual_ns=300_000, is_of_kernel=True)).total
+    def total(usual_ns: int, own_ns: int = 0) -> Parts:
+        widths = {Key(f"other{number}", kind="function"): usual_ns for number in range(30)}
+        widths[Key("read_hpet", kind="function")] = own_ns
+        return _ledger(difference, Tolerance(widths, residual_ns=300_000, is_of_kernel=True)).total
 
     assert total(5_000) == Parts(caused_ns=47_582)
     assert total(50_000) == Parts(accident_ns=47_582)
+    assert total(5_000, own_ns=4_000) == Parts(caused_ns=47_582)
+    assert total(5_000, own_ns=5_000) == Parts(accident_ns=47_582)
 
 
 def test_the_first_line_names_no_cause_below_a_microsecond_and_says_how_much_it_is(tmp_path: Path) -> None:

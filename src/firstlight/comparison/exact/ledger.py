@@ -158,7 +158,7 @@ def _without_residual(
     certain = _certain(initcalls, tolerance.initcalls)
     called = {key for key in functions if key in one_sided}
     if tolerance.is_of_kernel:
-        called |= {key for key in _certain(functions, tolerance.functions, steady=True) if key.kind != CallKind.IDLE}
+        called |= {key for key in _certain(functions, tolerance.functions, 1) if key.kind != CallKind.IDLE}
     return {
         node: parts if owners.initcalls[node] in certain or keys[node] in called
         else Parts(0, parts.moved_ns, parts.accident_ns + parts.caused_ns)
@@ -166,18 +166,14 @@ def _without_residual(
     }  # fmt: skip
 
 
-def _certain(caused: Mapping[Key, int], widths: Mapping[Key, int], *, steady: bool = False) -> set[Key]:
-    """What changed by far more than it and nearly all others change by themselves.
+def _certain(caused: Mapping[Key, int], widths: Mapping[Key, int], usual_times: int = _CERTAIN) -> set[Key]:
+    """What changed by far more than it changes by itself, and by more than nearly all others do.
 
-    :param steady: what never changed in the band changed for certain if it did by more than nearly all others.
+    :param usual_times: by how many times what nearly all others change by themselves.
     """
     ordered = sorted(width for width in widths.values() if width)
     usual_ns = ordered[int(_NEARLY_ALL * (len(ordered) - 1))] if ordered else math.inf
-    return {
-        key
-        for key, ns in caused.items()
-        if abs(ns) > (usual_ns if steady and not widths.get(key) else _CERTAIN * max(usual_ns, widths.get(key, 0)))
-    }
+    return {key for key, ns in caused.items() if abs(ns) > max(usual_times * usual_ns, _CERTAIN * widths.get(key, 0))}
 
 
 def _one_sided(a: Boot, b: Boot, tolerance: Tolerance) -> set[Key]:
