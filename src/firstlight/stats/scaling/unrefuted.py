@@ -14,6 +14,8 @@ from firstlight.stats.scaling.models import Floats, ScalingModel
 _AS_NEAR = 4.0
 #: Exact costs are met by a model that is off by no more than so many times what rounding leaves.
 _MET = 3.0
+#: If so many exact costs beyond its coefficients meet a law of one term, it is no coincidence.
+_NO_COINCIDENCE = 3
 
 
 def unrefuted(
@@ -22,8 +24,8 @@ def unrefuted(
     """The models that fit as well as the best one and are not among the candidates.
 
     With few costs the criterion AICc leaves out every model of many coefficients, however well it fits: below eight
-    costs, each that is as near to them as the best one is possible. At any number of costs the growth may slow down
-    until the cost falls, which no candidate does.
+    costs, each that is as near to them as the best one is possible, unless a law of one term meets five exact costs. At
+    any number of costs the growth may slow down until the cost falls, which no candidate does.
 
     >>> from firstlight.stats.scaling.fit import fit_all
     >>> n = np.array([4.0, 10, 25, 64, 160])
@@ -31,12 +33,15 @@ def unrefuted(
     >>> best = fit_all(n, costs, exact=True)[0]
     >>> any(fit.law.startswith("hinge") for fit in unrefuted(best, n, costs, exact=True))
     True
+    >>> unrefuted(fit_all(n, 1 + 2 * n, exact=True)[0], n, 1 + 2 * n, exact=True)
+    ()
     """
     found = []
     if len(costs) < CLEAR_SIZES:
         met = len(costs) * (_MET * resolution(costs)) ** 2
         most = max(squares(best) * (1.0 if exact else _AS_NEAR), met)
-        found = [fit for fit in fit_every(sizes, costs, exact=exact, terms=terms) if squares(fit) <= most]
+        if not (exact and best.is_simple and best.spare >= _NO_COINCIDENCE and squares(best) <= met):
+            found = [fit for fit in fit_every(sizes, costs, exact=exact, terms=terms) if squares(fit) <= most]
     found += [fit for fit in fit_falling(sizes, costs) if fit.aicc - best.aicc <= RIVALS]
     return tuple(ordered(found, sizes, costs))
 
