@@ -10,6 +10,7 @@ import pytest
 
 from answers import data_of_answer
 from firstlight.cli.main import run
+from firstlight.comparison.exact.causes import LEAST_NS
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
 from short_boots import short
@@ -80,8 +81,10 @@ def test_the_first_line_names_what_was_planted(
     (found,) = data_of_answer(capsys.readouterr().out)["comparisons"]
     _check_ledger(found)
     if cause is None:
-        assert "nothing is caused" in first
-        assert found["ledger"]["total"]["caused_ns"] == 0
+        # The word may lead to a call that no boot of the band made: some nanoseconds, and nothing to name.
+        assert "caused by" not in first
+        assert found["causes"] == []
+        assert abs(found["ledger"]["total"]["caused_ns"]) < LEAST_NS
     else:
         assert cause in first
 
