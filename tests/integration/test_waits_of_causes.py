@@ -148,7 +148,7 @@ def test_a_program_is_charged_with_what_it_waited_and_not_with_all_idle_time(
 
 def test_a_first_line_whose_causes_point_the_other_way_says_so(tmp_path: Path) -> None:
     difference = _compared(tmp_path, 250 * MS, -160 * MS)
-    # Without a record of who waited the idle time absorbs the work that went: what is left is caused.
+    # The boots do not record who waited, so idle time absorbs the removed work, and the remainder is caused.
     assert difference.ledger is not None
     assert difference.ledger.total == Parts(-70 * MS, 160 * MS)
     assert headline(difference).startswith("B is slower by 90.000 ms")

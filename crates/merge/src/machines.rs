@@ -66,7 +66,7 @@ fn canonical(fact: &str, value: &str) -> Option<String> {
     match fact {
         "system.architecture" => Some(architecture(&value).to_owned()),
         "dmi.product" | "device_tree.model" => Some(value).filter(|value| !value.is_empty()),
-        // A collector of logs may write the address of a machine in place of its name.
+        // A log collector may write a machine's address instead of its name.
         "system.hostname" if value.parse::<IpAddr>().is_ok() => None,
         _ => {
             // A name may be given with its domain.

@@ -29,7 +29,7 @@ class StudyFolder:
     path: Path
 
     def write(self, outcome: Outcome) -> None:
-        """Write the tables and pages of an outcome in place of those there; the same outcome gives the same bytes.
+        """Write the tables and pages of an outcome, replacing earlier ones; the same outcome gives the same bytes.
 
         The data are written last: a study with data is complete.
 

@@ -105,7 +105,7 @@ struct Reader {
     links: HashSet<u64>,
     hashes: RandomState,
     left_out: bool,
-    /// How many values stand again in a block with another one, and where the first does.
+    /// How many properties a block repeats with another value, and the line of the first.
     repeated: Option<(u64, u64)>,
     units: HashSet<String>,
     unparsed: Unparsed,
@@ -262,7 +262,7 @@ impl Reader {
         if let Some((count, line)) = self.repeated {
             let detail = counted(
                 count,
-                "# propert[y|ies] of a unit stand[s|] there twice with other values; the last [is|are] used",
+                "a block repeats # propert[y|ies] of its unit with another value; the last value is used",
             );
             evidence.problem(ProblemKind::Contradiction, Some(line), detail);
         }

@@ -122,7 +122,7 @@ def _programs(boot: Boot) -> set[Waiting]:
 
 
 def _by_next(boot: Boot) -> dict[Waiting, int]:
-    """By the user program that ran soon after each idle time; nobody's where none did."""
+    """Idle time by the user program that ran first after it; idle time that no such program followed is left out."""
     sums: dict[Waiting, int] = {}
     processor = Processor(boot)
     for start, end in processor.idle:
