@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from statistics import median
@@ -179,16 +179,14 @@ def _anchor(before: TestbedBoots, after: TestbedBoots) -> Anchor | None:
     changed = differences(before.testbed, after.testbed)
     if changed.keys() - {"emulator"}:
         return None
-    newer: dict[str, list[dict[str, Any]]] = {}
-    for boot in after.boots:
-        newer.setdefault(str(boot["label"]), []).append(boot)
+    older, newer = _by_label(before.boots), _by_label(after.boots)
     labels: dict[str, AnchorLabel] = {}
     for boot in before.boots:
         at = str(boot["label"])
         new = [each for each in newer.get(at, ()) if _same_inputs(boot, each)]
         if at in labels or not new:
             continue
-        old = [each for each in before.boots if each["label"] == at and _same_inputs(each, boot)]
+        old = [each for each in older[at] if _same_inputs(each, boot)]
         sides = [median(each["total_ns"] for each in side) for side in (new, old)]
         if sides[1] > 0:
             numbers = [tuple(int(each["number"]) for each in side) for side in (old, new)]
@@ -199,6 +197,13 @@ def _anchor(before: TestbedBoots, after: TestbedBoots) -> Anchor | None:
     found = tuple(labels.values())
     exact = before.testbed.mode == RecordMode.EXACT
     return Anchor(before.name, after.name, words, found, _contradiction(before.name, after.name, found, exact=exact))
+
+
+def _by_label(boots: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for boot in boots:
+        found.setdefault(str(boot["label"]), []).append(boot)
+    return found
 
 
 def _contradiction(before: str, after: str, labels: Sequence[AnchorLabel], *, exact: bool) -> str:
