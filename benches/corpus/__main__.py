@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 from corpus import kept
-from corpus.boots import truths
+from corpus.boots import boots
 from corpus.figures import Figure
 from corpus.page import page
 from corpus.run import run, shares
 from corpus.truth import Truth, save
 
-_SCORES = Path(__file__).with_name("scores.toml")
+_SCORES = Path(__file__).with_name("scores")
 _PAGE = Path(__file__).parents[2] / "docs/reference/corpus.md"
 
 
@@ -24,27 +24,40 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=0, metavar="N", help="print the first N faults of each case")
     parser.add_argument("--export", type=Path, metavar="DIRECTORY", help="write the truth of each boot there")
     chosen = parser.parse_args()
-    every = list(truths())
+    known = list(boots())
+    every = [boot.truth for boot in known]
     if not every:
         print("error: there is no boot to score", file=sys.stderr)
         return 1
     if chosen.export:
         _export(every, chosen.export)
-    by_case, by_boot = run(every)
-    text = page(by_case, by_boot, every)
+    outcome = run(known)
+    text = page(outcome.by_case, outcome.by_boot, every)
     print(text)
-    for case, tally in by_case.items() if chosen.faults else ():
+    for case, tally in outcome.by_case.items() if chosen.faults else ():
         for figure in Figure:
             for fault in [fault for fault in tally.faults if fault.startswith(f"{figure}: ")][: chosen.faults]:
                 print(f"{case}: {fault}")
-    scores = shares(by_case)
-    fallen = list(kept.falls(scores, kept.read(_SCORES)))
-    if chosen.keep:
-        kept.write(_SCORES, scores)
-        _PAGE.write_text(text)
+    scores = {archive: shares(by_case) for archive, by_case in outcome.by_archive.items()}
+    missing = kept.archives(_SCORES) - scores.keys()
+    for archive in sorted(missing):
+        print(f"note: no kernel of {archive} was booted: its stored scores are not compared", file=sys.stderr)
+    fallen = [
+        f"{archive}: {fall}"
+        for archive, cases in scores.items()
+        for fall in kept.falls(cases, kept.read(_SCORES / f"{archive}.toml"))
+    ]
     for fall in fallen:
         print(f"error: below the stored score: {fall}", file=sys.stderr)
-    return 1 if fallen and not chosen.keep else 0
+    if not chosen.keep:
+        return 1 if fallen else 0
+    if missing:
+        print("error: the scores are not stored: the page would lack these kernels", file=sys.stderr)
+        return 1
+    for archive, cases in scores.items():
+        kept.write(_SCORES / f"{archive}.toml", cases)
+    _PAGE.write_text(text)
+    return 0
 
 
 def _export(every: list[Truth], directory: Path) -> None:

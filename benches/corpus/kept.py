@@ -1,4 +1,4 @@
-"""The stored scores: a TOML file with a line for each case, and what fell below it."""
+"""The stored scores: a TOML file for each archive with a line for each case, and what fell below it."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def rounded(scores: Scores) -> dict[str, dict[str, float]]:
 def read(path: Path) -> Scores:
     """Read stored scores; none where there is no file."""
     return tomllib.loads(path.read_text()) if path.exists() else {}
+
+
+def archives(directory: Path) -> set[str]:
+    """The archives whose scores are stored."""
+    return {path.stem for path in directory.glob("*.toml")}
 
 
 def write(path: Path, scores: Scores) -> None:

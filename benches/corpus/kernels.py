@@ -95,8 +95,19 @@ def _mirror(name: str) -> str:
     raise LabError(f"no mirror of {name} is known", hint=f"set MIRROR_{name.upper()} to its address")
 
 
-def kernels(directory: Path) -> Iterator[tuple[str, Path]]:
-    """The name and the file of each kernel of the list; one that cannot be had is printed and left out."""
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel of the list."""
+
+    archive: str
+    place: int
+    """Its number in the list of its archive, which stays the same where others cannot be had."""
+    name: str
+    image: Path
+
+
+def kernels(directory: Path) -> Iterator[Kernel]:
+    """Each kernel of the list; one that cannot be had is printed and left out."""
     for name, stored in tomllib.loads(_LIST.read_text())["archives"].items():
         archive = _Archive(directory / name, **stored)
         try:
@@ -104,10 +115,11 @@ def kernels(directory: Path) -> Iterator[tuple[str, Path]]:
         except LabError as error:
             print(f"not to be had: {len(archive.packages)} kernels of {name}: {error}", file=sys.stderr)
             continue
-        for pattern in archive.packages:
+        for place, pattern in enumerate(archive.packages):
             try:
                 package = archive.newest(pattern)
-                yield re.sub(r"^linux-(image-unsigned|image|binary)-", "", package), archive.fetch(package)
+                short = re.sub(r"^linux-(image-unsigned|image|binary)-", "", package)
+                yield Kernel(name, place, short, archive.fetch(package))
             except LabError as error:
                 print(f"not to be had: {error}", file=sys.stderr)
 

@@ -103,6 +103,12 @@ def test_a_command_for_the_guest_that_names_a_word_reads_it() -> None:
     assert reader("word=1", evidence)[0] == "nobody"
 
 
+def test_a_file_of_the_overlay_that_names_a_word_reads_it() -> None:
+    evidence = replace(BOOT, overlay="case $word in\n  lvm.disks=*) disks=${word#*=} ;;\nesac")
+    assert reader("lvm.disks=2,2", evidence) == ("userspace", "a file of the overlay names it")
+    assert reader("lvm.disk=2,2", evidence)[0] == "nobody"
+
+
 def test_what_stands_behind_two_dashes_is_for_the_first_process() -> None:
     words = account("quiet -- single", BOOT)
     assert [(each.text, each.reader) for each in words] == [

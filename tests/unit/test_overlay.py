@@ -13,7 +13,7 @@ from firstlight.experiment.files import overlay_for
 from firstlight.lab.rootfs.ext4 import resolve
 from firstlight.lab.rootfs.image import root_image
 from firstlight.lab.rootfs.initramfs import GuestConfig, build_initramfs
-from firstlight.lab.rootfs.overlay import apply_overlay, check_overlay
+from firstlight.lab.rootfs.overlay import apply_overlay, check_overlay, texts
 from firstlight.lab.run.validate_options import check_choices
 from firstlight.recipe.isa.x86_64 import X86_64
 from firstlight.recipe.options import RecordOptions
@@ -153,3 +153,14 @@ def test_changes_of_files_in_a_plan_are_one_overlay_whatever_the_day(tmp_path: P
     assert overlay_for({}, tmp_path) is None
     with pytest.raises(FirstlightError, match="no such file"):
         overlay_for(RecipeChange.model_validate({"files": {"/x": {"from": "none"}}}).files, tmp_path)
+
+
+def test_the_texts_of_an_overlay_are_those_of_its_small_files_and_of_no_link(tmp_path: Path) -> None:
+    overlay, outside = tmp_path / "overlay", tmp_path / "outside"
+    (overlay / "etc").mkdir(parents=True)
+    outside.write_text("another")
+    (overlay / "etc/b").write_bytes(b"my.word=\xff")
+    (overlay / "a").write_text("first")
+    (overlay / "large").write_bytes(b"x" * ((1 << 20) + 1))
+    (overlay / "link").symlink_to(outside)
+    assert texts(overlay) == "first\nmy.word=\ufffd"

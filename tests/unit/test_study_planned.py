@@ -140,7 +140,7 @@ def test_a_measure_whose_last_mark_is_never_after_its_first_is_refused(package: 
 def test_a_boot_whose_marks_come_in_another_order_has_no_time_between_them(tmp_path: Path) -> None:
     boot = open_boot(make_bundle(tmp_path))
     measure = PlannedMeasure(first=Mark.READY, last=Mark.USER_START)
-    assert measure.of(boot) == MissingValue("the mark `user_start` is not after `ready`")
+    assert measure.of(boot) == MissingValue("mark `user_start` does not come after `ready`")
 
 
 @pytest.mark.parametrize("name", ["json", "firstlight", "class"])

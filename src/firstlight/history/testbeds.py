@@ -120,21 +120,25 @@ def select_testbed(boots: Sequence[Mapping[str, Any]], name: str | None = None) 
     if chosen is None:
         names = ", ".join(f"`{each.name}`" for each in every)
         raise UsageError(f"there is no `{name}` in this history", where="--testbed", hint=f"there are: {names}")
+    pairs = {
+        (one.name, other.name): anchor
+        for one, other in combinations(every, 2)
+        if (anchor := _anchor(one, other)) is not None
+    }
     anchors, earlier, later = [], [], chosen
     left = [each for each in every if each is not chosen]
     while found := next(
-        (pair for each in reversed(left) if (pair := _anchor(each, later)) and not pair.contradiction), None
+        (pair for each in reversed(left) if (pair := pairs.get((each.name, later.name))) and not pair.contradiction),
+        None,
     ):
         later = next(each for each in left if each.name == found.before)
         left.remove(later)
         anchors.append(found)
         earlier.append(later)
     inside = {chosen.name, *(each.name for each in earlier)}
-    pairs = [
-        pair for one, other in combinations(every, 2)
-        if inside & {one.name, other.name} and (pair := _anchor(one, other)) is not None
-    ]  # fmt: skip
-    contradictions = tuple(pair.contradiction for pair in pairs if pair.contradiction)
+    contradictions = tuple(
+        pair.contradiction for names, pair in pairs.items() if pair.contradiction and inside & set(names)
+    )
     return ChosenTestbed(chosen, tuple(earlier), tuple(anchors), tuple(left), contradictions)
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from pydantic import Field as ModelField
 from pydantic import model_validator
 
+from firstlight.analysis.mark_interval import measure as measure_interval
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.key import key_of_boot
 from firstlight.errors import FirstlightError, LabError, UsageError
@@ -85,12 +86,10 @@ class PlannedMeasure(FrozenModel):
             except FirstlightError as error:
                 return MissingValue(error.message)
             return int(rows["count" if self.calls else "total_ns"].sum())
-        marks = dict(boot.marks().select("mark", "time_ns").iter_rows())
-        absent = next((mark for mark in (self.first, self.last) if mark not in marks), None)
-        if absent is not None:
-            return MissingValue(f"the boot has no mark `{absent}`")
-        time_ns = int(marks[self.last]) - int(marks[self.first])
-        return time_ns if time_ns > 0 else MissingValue(f"the mark `{self.last}` is not after `{self.first}`")
+        try:
+            return measure_interval(boot, self.first, self.last).time_ns
+        except FirstlightError as error:
+            return MissingValue(error.message)
 
 
 class PlannedFigure(FrozenModel):

@@ -17,6 +17,8 @@ from firstlight.lab.rootfs.newc import Archive
 
 WHITEOUT = ".wh."
 _LINKS_AT_MOST = 40
+_TEXT_BYTES = 1 << 20
+_TEXTS_BYTES = 16 << 20
 
 
 def check_overlay(overlay: Path) -> None:
@@ -33,6 +35,17 @@ def check_overlay(overlay: Path) -> None:
             raise LabError("an overlay holds files, directories and links only", where=str(path))
         if path.name in (WHITEOUT, f"{WHITEOUT}.", f"{WHITEOUT}.."):
             raise LabError("the name of a removed file is missing", where=str(path))
+
+
+def texts(overlay: Path) -> str:
+    """What the files of an overlay say, of at most 1 MiB each and 16 MiB together; larger ones are no scripts."""
+    found, left = [], _TEXTS_BYTES
+    for path in sorted(overlay.rglob("*")):
+        if path.is_symlink() or not path.is_file() or (size := path.stat().st_size) > min(_TEXT_BYTES, left):
+            continue
+        left -= size
+        found.append(path.read_bytes().decode("utf-8", "replace"))
+    return "\n".join(found)
 
 
 def settle(overlay: Path) -> None:

@@ -9,6 +9,7 @@ from firstlight.lab.guest.report import Report
 from firstlight.lab.kernel.command_line.account import WordEvidence, account, words_said_unknown
 from firstlight.lab.kernel.command_line.parameters import kernel_parameters, plain
 from firstlight.lab.kernel.command_line.vocabulary import DRACUT, HELPER, INITRAMFS_TOOLS, SYSTEMD, Reader
+from firstlight.lab.rootfs.overlay import texts
 from firstlight.lab.run.resolve import Inputs
 
 
@@ -30,6 +31,7 @@ def words_of(inputs: Inputs, report: Report, log: str) -> list[CommandLineWord]:
         modules=inputs.kernel.modules,
         readers=_readers(inputs, report, said),
         mentioned="\n".join(recipe.chosen.guest_commands),
+        overlay="" if recipe.chosen.overlay is None else texts(recipe.chosen.overlay),
     )
     return account(recipe.command_line, evidence)
 

@@ -35,6 +35,8 @@ class WordEvidence:
     """The programs of the userspace that look at the command line."""
     mentioned: str = ""
     """What the person's own commands for the guest say: who names a word there reads it."""
+    overlay: str = ""
+    """What the files of the overlay say, likewise."""
 
 
 def split_words(line: str) -> tuple[list[str], list[str]]:
@@ -157,8 +159,11 @@ def _userspace(name: str, evidence: WordEvidence) -> tuple[WordReader, str] | No
     for reader in (*evidence.readers, KMOD):
         if reader.names.fullmatch(name):
             return WordReader.USERSPACE, reader.name
-    if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", evidence.mentioned):
+    named = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+    if named.search(evidence.mentioned):
         return WordReader.USERSPACE, "a command that you gave to the guest names it"
+    if named.search(evidence.overlay):
+        return WordReader.USERSPACE, "a file of the overlay names it"
     return None
 
 
