@@ -57,7 +57,9 @@ def unknown_name(kind: str, name: str, known: Collection[str], where: str, liste
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     near = near or sorted(other for other in known if name and name in other)[:3]
     hints = ["did you mean " + " or ".join(f"`{other}`" for other in near) + "?"] if near else []
-    if len(known) <= _FEW:
+    if not known:
+        hints.append("there is none")
+    elif len(known) <= _FEW:
         hints.append("there are: " + ", ".join(f"`{other}`" for other in known))
     elif not near and listed is not None:
         hints.append(f"`firstlight {listed} {where}` lists them")

@@ -98,12 +98,47 @@ def test_a_rule_for_every_service_finds_the_one(place: Path, capsys: pytest.Capt
     assert (code, failed) == (3, ["service udev-settle.service"])
 
 
-def test_a_rule_about_a_program_that_never_ran_names_the_nearest(
+@pytest.mark.parametrize("limit", ['soft = "1 %"', 'hard = "40 ms"'])
+@pytest.mark.parametrize(
+    ("rule", "meant"),
+    [
+        ("process.udevadn", "udevadm"),
+        ('service."svx.service"', "svc.service"),
+        ("system_call.openatt", "openat"),
+        ("package.udec", "udev"),
+    ],
+)
+def test_a_rule_about_what_never_ran_names_the_nearest(
+    place: Path, rule: str, meant: str, limit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, data = _gate(capsys, f"[{rule}]\n{limit}\n")
+    assert code == 2
+    assert f"did you mean `{meant}`" in str(data["error"])
+
+
+def test_a_rule_without_limits_exempts_what_did_not_run(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = _gate(capsys, '[total]\nsoft = "50 %"\n[every_process]\nhard = "9 s"\n[process.seldom]\n')
+    assert code == 0
+    assert "process seldom" not in str(data["checks"])
+
+
+def test_a_hard_limit_on_what_a_boot_does_not_know_is_inconclusive(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, data = _gate(capsys, '[process.udevadn]\nsoft = "1 %"\n')
-    assert code == 2
-    assert "udevadm" in str(data["error"])
+    code, data = _gate(capsys, '[total]\nsoft = "50 %"\n[user_function.malloc]\nhard = "1 ms"\n')
+    assert (code, data["verdict"]) == (0, "inconclusive")
+    (check,) = [check for check in data["checks"] if check["what"] == "user function malloc"]
+    assert (check["name"], check["outcome"]) == ("user function malloc: hard limit", "inconclusive")
+    path = place / "baselines" / "baseline.json"
+    older = json.loads(path.read_text(encoding="utf-8"))
+    for sample in older["samples"]:
+        del sample["userspace"]
+    path.write_text(json.dumps(older), encoding="utf-8")
+    rules = '[total]\nsoft = "50 %"\n[service."typo.service"]\nhard = "40 ms"\n[process.udevadm]\nhard = "9 s"\n'
+    code, data = _gate(capsys, rules)
+    outcomes = {check["name"]: check["outcome"] for check in data["checks"]}
+    assert outcomes["service typo.service: hard limit"] == "inconclusive"
+    assert outcomes["process udevadm: hard limit"] == "pass"
 
 
 def test_a_boot_without_processes_is_not_judged_by_them(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

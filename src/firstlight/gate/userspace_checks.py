@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
 
 from firstlight.analysis.processes.sums import STORED, UserspaceKind
 from firstlight.comparison.boot_figures import Sample
@@ -45,29 +46,50 @@ def userspace_checks(
         every, named = rules.for_userspace(kind)
         known = [sample.userspace.get(kind) for sample in (*baseline, *measured)]
         names = dict.fromkeys(name for each in known for name in each or ())
-        for name, limits in named.items():
-            if limits.soft is not None and None not in known:
-                _check_name(kind, name, list(names), where)
+        if None not in known:
+            for name, limits in named.items():
+                # A rule without limits exempts what `every_…` covers, and that need not run in each boot.
+                if limits.soft is not None or limits.hard is not None:
+                    _check_name(kind, name, list(names), where)
         for name in dict.fromkeys([*named, *(names if every != GateLimits() else ())]):
             limits = named.get(name, every)
-            if (missing := next((s.boot for s in (*baseline, *measured) if kind not in s.userspace), None)) is not None:
-                checks.append(Check("soft", _what(kind, name), "inconclusive",
-                                    f"not checked: `{missing}` has no {_MISSING.get(kind, 'processes')}"))  # fmt: skip
-                continue
-            before, after = ([s.userspace[kind].get(name, 0) for s in side] for side in (baseline, measured))
-            reach = 0 if band is None else _reach(band, kind, name)
-            checks += _checks(_what(kind, name), before, after, limits, reach, exact, fail_within_band)
+            if limits.soft is not None:
+                checks.append(
+                    _unknown("soft", kind, name, [*baseline, *measured], names)
+                    or soft_check(
+                        _what(kind, name), _times(baseline, kind, name), _times(measured, kind, name), limits.soft,
+                        limits.floor, exact=exact, band_ns=0 if band is None else _reach(band, kind, name),
+                        fail_within_band=fail_within_band,
+                    )
+                )  # fmt: skip
+            if limits.hard is not None:
+                checks.append(
+                    _unknown("hard", kind, name, measured, names)
+                    or limit_check("hard", _what(kind, name), _times(measured, kind, name), limits.hard, exact=exact)
+                )
     return checks
 
 
-def _checks(
-    what: str, before: Sequence[int], after: Sequence[int], limits: GateLimits, band_ns: int, exact: bool, within: bool
-) -> Iterator[Check]:
-    if limits.soft is not None:
-        yield soft_check(what, before, after, limits.soft, limits.floor, exact=exact, band_ns=band_ns,
-                         fail_within_band=within)  # fmt: skip
-    if limits.hard is not None:
-        yield limit_check("hard", what, after, limits.hard, exact=exact)
+def _unknown(
+    limit: Literal["soft", "hard"], kind: UserspaceKind, name: str, needed: Sequence[Sample], names: Collection[str]
+) -> Check | None:
+    """Why a rule is not checked: a boot does not know the kind, or no boot that knows it has the name.
+
+    :param needed: the boots whose figures the rule needs.
+    :param names: what any boot executed.
+    """
+    if (missing := next((sample.boot for sample in needed if kind not in sample.userspace), None)) is not None:
+        text = f"not checked: `{missing}` has no {_MISSING.get(kind, 'processes')}"
+    elif name not in names:
+        text = f"not checked: the measured boots have no such {kind.replace('_', ' ')}, and the baseline stores none"
+    else:
+        return None
+    return Check(limit, _what(kind, name), "inconclusive", text)
+
+
+def _times(side: Sequence[Sample], kind: UserspaceKind, name: str) -> list[int]:
+    """What each boot spent on a name; where it did not execute it, nothing."""
+    return [sample.userspace[kind].get(name, 0) for sample in side]
 
 
 def _what(kind: UserspaceKind, name: str) -> str:
