@@ -157,6 +157,13 @@ def test_no_line_is_wider_than_the_terminal(
         ("n,cost\n1,2\n2,3\n", "too few"),
         ("n,cost\n" + "".join(f"{n},nan\n" for n in SIZES), "csv:2: `cost`: `nan` is not a number"),
         ("n,cost\n1,2\n2,-3\n", "csv:3: `cost`: `-3` is negative"),
+        ("10,100\n20,190\n30,280\n", "the first line has numbers instead of the names of columns"),
+        ("n,cost\n\n \n1,2\n\n2,x\n", "csv:6: `cost`: `x` is not a number"),
+        ('n,cost,"a\nb"\n1,2,"3\n"\n2,x,4\n', "csv:5: `cost`: `x` is not a number"),
+        ("n,cost\n1,2\n2,\n", "csv:3: `cost`: the cell is empty"),
+        ("n,cost\n1,2\n2,2_0_0_0\n", "csv:3: `cost`: `2_0_0_0` is not a number"),
+        ("n,cost\n" + "".join(f"{n},{n}e-300\n" for n in SIZES), "the costs are too small"),
+        ("n,cost\n" + "".join(f"{n},{n}e99\n" for n in SIZES), "a cost is too large"),
     ],
 )
 def test_a_table_that_cannot_be_is_reported(
@@ -164,6 +171,24 @@ def test_a_table_that_cannot_be_is_reported(
 ) -> None:
     assert run(["scale", table(tmp_path, text)]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_digits_may_be_in_groups_of_three(tmp_path: Path) -> None:
+    table(tmp_path, "n,cost\n1,1_000\n2,2_000.5\n")
+    assert read_table(tmp_path / "data.csv")[0].costs == [1000, 2000.5]
+
+
+def test_an_empty_cell_is_not_called_a_column_of_names(tmp_path: Path) -> None:
+    table(tmp_path, "n,cost\n1,\n")
+    with pytest.raises(UsageError) as caught:
+        read_table(tmp_path / "data.csv")
+    assert caught.value.hint == "fill in the number, or leave the row out"
+
+
+def test_a_part_too_small_to_be_computed_has_no_law(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table(tmp_path, "n,cost,part\n" + "".join(f"{n},{n},{n}e-300\n" for n in SIZES))
+    (only,) = data(capsys, path)["configurations"]
+    assert next(part["law"] for part in only["parts"] if part["name"] == "part") == "-"
 
 
 def test_a_missing_column_names_the_nearest(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from firstlight.errors import BundleError, UsageError
@@ -15,6 +15,9 @@ from firstlight.suggest import unknown_name
 from firstlight.toml import read_text
 
 _LARGEST = 64 << 20
+
+#: A number whose digits are in groups of three, such as `1_000`.
+_GROUPED = re.compile(r"[+-]?\d{1,3}(_\d{3})+(\.\d*)?([eE][+-]?\d+)?")
 
 
 def read_table(
@@ -43,23 +46,22 @@ def read_table(
     """
     where = str(path)
     text = read_text(path, encoding="utf-8-sig", largest=_LARGEST)
-    head = text.partition("\n")[0]
-    separator = max("\t;,", key=head.count)
-    try:
-        names, *rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(row)] or [[]]
-    except csv.Error as error:
-        raise UsageError(f"this is not a table: {error}", where=where) from error
+    separator = max("\t;,", key=text.partition("\n")[0].count)
+    (_, names), *rows = list(_rows(text, separator, where)) or [(1, [])]
     names = [name.strip() for name in names]
     if len(names) < 2 or len(set(names)) < len(names):
         hint = "the first line names the columns, each once: the size, the cost, and its parts"
         raise UsageError("this is not a table of sizes and costs", where=where, hint=hint)
+    if all(_is_figure(name) for name in names):
+        hint = "put a line of names first, such as `size,cost`"
+        raise UsageError("the first line has numbers instead of the names of columns", where=where, hint=hint)
     columns = [name for name in names if name != by]
     size = size if size is not None else columns[0]
     cost = cost if cost is not None else next((name for name in columns if name != size), columns[0])
     for name in (size, cost, *([by] if by is not None else []), *(name for term in terms for name in term.split("*"))):
         _check_column(name, names, where)
     found: dict[str, CostSeries] = {}
-    for line, row in enumerate(rows, start=2):
+    for line, row in rows:
         if len(row) != len(names):
             raise UsageError(f"{len(row)} fields, there are {len(names)} columns", where=f"{where}:{line}")
         cells = dict(zip(names, row, strict=True))
@@ -90,11 +92,48 @@ def _check_figure(figure: float, column: str, where: str) -> None:
         raise UsageError(f"`{column}`: `{figure:g}` {why}", where=where, hint="correct this row, or leave it out")
 
 
+def _rows(text: str, separator: str, where: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not blank, each with the number of its first line; a quoted cell may span lines."""
+    reader = csv.reader(io.StringIO(text), delimiter=separator)
+    line = 1
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise UsageError(f"this is not a table: {error}", where=f"{where}:{line}") from error
+
+
+def _is_figure(text: str) -> bool:
+    """Whether a text is a finite number.
+
+    >>> [_is_figure(text) for text in ("10", " 1_000.5", "2_0_0_0", "nan", "n", "")]
+    [True, True, False, False, False, False]
+    """
+    try:
+        return math.isfinite(_figure(text))
+    except ValueError:
+        return False
+
+
+def _figure(text: str) -> float:
+    """The number that a text is; `_` may separate groups of three digits."""
+    if "_" in text and not _GROUPED.fullmatch(text.strip()):
+        raise ValueError("digits are not grouped by three")
+    return float(text.strip().replace("_", ""))
+
+
 def _number(text: str, column: str, where: str) -> float:
     try:
-        return float(text.strip().replace("_", ""))
+        return _figure(text)
     except ValueError as error:
+        if not text.strip():
+            hint = "fill in the number, or leave the row out"
+            raise UsageError(f"`{column}`: the cell is empty", where=where, hint=hint) from error
         hint = "a column of names can be given with `--by`"
         if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
             hint = "write a decimal point instead of the comma"
+        elif "_" in text and _is_figure(text.replace("_", "")):
+            hint = "write the number without `_`, or with one before every three digits"
         raise UsageError(f"`{column}`: `{text[:40]}` is not a number", where=where, hint=hint) from error

@@ -33,6 +33,9 @@ _HELD = 0.5
 #: No model is clear whose band at twice the largest size reaches from one cost to so many times that.
 _WIDE = 2.0
 
+#: Larger and smaller figures leave the range in which powers of them can be computed.
+_LARGEST, _SMALLEST = 1e100, 1e-100
+
 #: Models differ at a size if their costs do by more than this part; below it nothing would separate them.
 _DIFFERENT = 1e-3
 
@@ -250,8 +253,10 @@ def _checked(sizes: Sequence[float], costs: Sequence[float]) -> tuple[Floats, Fl
             why = "negative" if figures[at] < 0 else "not a number"
             raise UsageError(f"the {name} of measurement {at + 1} is {why}: {figures[at]:g}",
                              hint="leave this measurement out, or correct it")  # fmt: skip
-        if figures.size and figures.max() > 1e100:
+        if figures.size and figures.max() > _LARGEST:
             raise UsageError(f"a {name} is too large", hint="choose a larger unit")
+        if figures.size and 0 < figures.max() < _SMALLEST:
+            raise UsageError(f"the {name}s are too small", hint="choose a smaller unit")
     distinct = len(np.unique(size))
     if distinct < LEAST_SIZES:
         raise UsageError(
@@ -270,7 +275,7 @@ def _parts(
     figures = {}
     for name, given in parts.items():
         column = np.asarray(given, dtype=np.float64)
-        if column.shape != cost.shape or not np.all(np.isfinite(column)):
+        if column.shape != cost.shape or not np.all(np.abs(column) <= _LARGEST):
             raise UsageError(f"the part `{name}` must have one number for each size")
         figures[name] = column[order]
     rest = cost - np.sum(list(figures.values()), axis=0)
@@ -279,7 +284,7 @@ def _parts(
     on_basis = shared_basis(best, size, cost, list(figures.values()))
     rows = []
     for (name, column), (constant, slope) in zip(figures.items(), on_basis, strict=True):
-        own = fit_laws(size, column, exact=exact) if np.all(column >= 0) and np.any(column > 0) else []
+        own = fit_laws(size, column, exact=exact) if np.all(column >= 0) and np.any(column > _SMALLEST) else []
         ends = [float(np.mean(column[size == at])) for at in (size[0], size[-1])]
         # No law here falls: what does is not constant for that.
         falling = len(own) == 1 and ends[1] < ends[0] * (1 - 1e-9)

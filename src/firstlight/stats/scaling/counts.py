@@ -10,6 +10,9 @@ from firstlight.errors import UsageError
 from firstlight.stats.scaling.fit import fit_all
 from firstlight.stats.scaling.models import Floats, ScalingModel
 
+#: Less growth is none; a count grows by one.
+_LEAST_GROWTH = 1e-9
+
 
 def counted_term(name: str, sizes: Sequence[float], counts: Sequence[float]) -> ScalingModel:
     """A model of one term that is a measured count.
@@ -25,7 +28,7 @@ def counted_term(name: str, sizes: Sequence[float], counts: Sequence[float]) -> 
     [9, 129]
     """
     size, count = np.asarray(sizes, dtype=np.float64), np.asarray(counts, dtype=np.float64)
-    if not np.all(np.isfinite(count)) or bool(np.any(count < 0)) or not np.ptp(count):
+    if not np.all(np.isfinite(count)) or bool(np.any(count < 0)) or np.ptp(count) < _LEAST_GROWTH:
         raise UsageError(
             f"`{name}` is not a count that grows", where="--term", hint="name columns with counts, joined by `*`"
         )
