@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Sequence
 from types import UnionType
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]#]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 _PIECE = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+_OWN_PART = re.compile(r"\[\w+\]")
 _AT = re.compile(r"\s*\(at line (\d+), column (\d+)\)$")
 
 Loc = tuple[str | int, ...]
@@ -51,7 +53,8 @@ def explain(error: ValidationError, model: type[BaseModel], text: str, where: st
 
 
 def _location(problem: ErrorDetails) -> Loc:
-    return tuple(part for part in problem["loc"] if part != "[key]")
+    # Pydantic's own parts are in brackets, such as `[key]`, and the tags of a choice as a plan's model has them.
+    return tuple(part for part in problem["loc"] if not _OWN_PART.fullmatch(str(part)))
 
 
 def _words(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | None]:
@@ -70,6 +73,8 @@ def _words(problem: ErrorDetails, model: type[BaseModel]) -> tuple[str, str | No
         return f"`{name}`: there is no `{problem['input']}`", _nearest(str(problem["input"]), choices)
     message = problem["msg"].removeprefix("Value error, ")
     message = message[:1].lower() + message[1:] if message[1:2].islower() else message
+    if isinstance(loc[-1] if loc else None, int) and isinstance(shown := problem.get("input"), int | float | str):
+        return f"`{name}`: `{json.dumps(shown)[:40]}`: {message}", None
     return f"`{name}`: {message}" if name else message, None
 
 

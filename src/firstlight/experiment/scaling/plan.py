@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from firstlight.experiment.change import PlanSection, RecipeChange
 from firstlight.experiment.plan import Base, ExperimentPlan, Measure, Name
@@ -24,6 +24,12 @@ class Geometric(PlanSection):
     factor: float = Field(default=2.0, ge=1.05, le=100, description="each over the one before")
     zero: bool = Field(default=False, description="size 0, too")
 
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        if self.last < self.first:
+            raise ValueError("`to` is smaller than `from`")
+        return self
+
     def sizes(self) -> list[int]:
         """All of them, each once.
 
@@ -36,6 +42,23 @@ class Geometric(PlanSection):
             found.append(round(size))
             size *= self.factor
         return sorted({*found, self.last})
+
+
+def _sizes_given(given: object) -> str | None:
+    """How a plan has its sizes; in brackets, because it is no key of the plan."""
+    if isinstance(given, list):
+        return "[list]"
+    return "[table]" if isinstance(given, (dict, Geometric)) else None
+
+
+Sizes = Annotated[
+    Annotated[list[Size], Tag("[list]")] | Annotated[Geometric, Tag("[table]")],
+    Discriminator(
+        _sizes_given,
+        custom_error_type="sizes",
+        custom_error_message="give a list of whole numbers, or a table with `from` and `to`",
+    ),
+]
 
 
 class Configuration(RecipeChange):
@@ -60,7 +83,7 @@ class ScalePlan(PlanSection):
     title: str = Field(default="", description="for people")
     variable: str = Field(default="n", pattern=r"^[a-z]{1,20}$", description="what the size is called in texts")
     unit: str = Field(default="", max_length=40, description="what a size counts, for people")
-    sizes: list[Size] | Geometric = Field(description="numbers, or {from, to, factor, zero}")
+    sizes: Sizes = Field(description="numbers, or {from, to, factor, zero}")
     mode: PlanMode = Field(default=RecordMode.EXACT, description="how boots are recorded")
     repeats: int = Field(default=1, ge=1, le=100, description="boots of each size, in live mode")
     seed: int | None = Field(default=None, ge=0, description="of the random order in live mode")
