@@ -11,7 +11,7 @@ from corpus.boots import boots
 from corpus.figures import Figure
 from corpus.page import page
 from corpus.run import run, shares
-from corpus.truth import Truth, save
+from corpus.truth import Truth, digest, save
 
 _SCORES = Path(__file__).with_name("scores")
 _PAGE = Path(__file__).parents[2] / "docs/reference/corpus.md"
@@ -38,15 +38,24 @@ def main() -> int:
         for figure in Figure:
             for fault in [fault for fault in tally.faults if fault.startswith(f"{figure}: ")][: chosen.faults]:
                 print(f"{case}: {fault}")
-    scores = {archive: shares(by_case) for archive, by_case in outcome.by_archive.items()}
+    scores = {
+        archive: kept.StoredScores(
+            {boot.truth.name: digest(boot.truth) for boot in known if boot.kernel.archive == archive}, shares(by_case)
+        )
+        for archive, by_case in outcome.by_archive.items()
+    }
     missing = kept.archives(_SCORES) - scores.keys()
     for archive in sorted(missing):
         print(f"note: no kernel of {archive} was booted: its stored scores are not compared", file=sys.stderr)
-    fallen = [
-        f"{archive}: {fall}"
-        for archive, cases in scores.items()
-        for fall in kept.falls(cases, kept.read(_SCORES / f"{archive}.toml"))
-    ]
+    fallen = []
+    for archive, found in scores.items():
+        stored = kept.read(_SCORES / f"{archive}.toml")
+        if others := kept.other_boots(found, stored):
+            print(
+                f"note: boots of {archive} that are not those of the stored scores: {', '.join(others)}",
+                file=sys.stderr,
+            )
+        fallen += [f"{archive}: {fall}" for fall in kept.falls(found, stored)]
     for fall in fallen:
         print(f"error: below the stored score: {fall}", file=sys.stderr)
     if not chosen.keep:
@@ -54,8 +63,8 @@ def main() -> int:
     if missing:
         print("error: the scores are not stored: the page would lack these kernels", file=sys.stderr)
         return 1
-    for archive, cases in scores.items():
-        kept.write(_SCORES / f"{archive}.toml", cases)
+    for archive, found in scores.items():
+        kept.write(_SCORES / f"{archive}.toml", found)
     _PAGE.write_text(text)
     return 0
 

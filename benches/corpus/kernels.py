@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,8 @@ class _Archive:
     """The lists of an archive, in a directory of its own: the host's lists are neither read nor changed."""
 
     directory: Path
-    keyring_package: str
+    keyring_from: Mapping[str, str]
+    """A package of the host's, or a file of the mirror with its digest."""
     keyring: str
     sources: Sequence[str]
     packages: Sequence[str]
@@ -31,15 +32,25 @@ class _Archive:
         """Fetch the lists."""
         for name in ("lists/partial", "cache/archives/partial", "packages"):
             (self.directory / name).mkdir(parents=True, exist_ok=True)
+        mirror = _mirror(self.directory.name)
         keys = self.directory / "keys"
         if not keys.exists():
-            with downloaded(self.keyring_package, "the archive's keys", "install it") as deb:
-                unpack(deb, keys)
+            self._fetch_keys(keys, mirror)
         signed = f"[arch=amd64 signed-by={keys / self.keyring}]"
-        mirror = _mirror(self.directory.name)
         lines = "".join(f"deb {signed} {mirror}/{source}\n" for source in self.sources)
         (self.directory / "sources.list").write_text(lines)
         self._run("apt-get", "update")
+
+    def _fetch_keys(self, keys: Path, mirror: str) -> None:
+        if package := self.keyring_from.get("package"):
+            with downloaded(package, "the archive's keys", "install it") as deb:
+                unpack(deb, keys)
+            return
+        deb = self.directory / "keys.deb"
+        digest = f"SHA256:{self.keyring_from['sha256']}"
+        self._run("/usr/lib/apt/apt-helper", "download-file", f"{mirror}/{self.keyring_from['file']}", str(deb), digest)
+        unpack(deb, keys)
+        deb.unlink()
 
     def newest(self, pattern: str) -> str:
         """The package whose name matches and has the highest numbers.

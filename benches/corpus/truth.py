@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import re
 from bisect import bisect_right
@@ -157,7 +158,16 @@ def _on_stamps(messages: tuple[Message, ...], times_ns: list[int], instant_ns: i
 
 def save(truth: Truth, path: Path) -> None:
     """Store a truth so that equal ones give equal bytes."""
-    path.write_bytes(gzip.compress(json.dumps(asdict(truth), separators=(",", ":")).encode(), mtime=0))
+    path.write_bytes(gzip.compress(_text(truth), mtime=0))
+
+
+def digest(truth: Truth) -> str:
+    """The first digits of a truth's SHA-256."""
+    return hashlib.sha256(_text(truth)).hexdigest()[:16]
+
+
+def _text(truth: Truth) -> bytes:
+    return json.dumps(asdict(truth), separators=(",", ":")).encode()
 
 
 def load(path: Path) -> Truth:

@@ -75,6 +75,20 @@ def test_a_mistake_in_a_plan_is_named_to_its_author(
     assert "pip uninstall" not in said
 
 
+def test_a_study_that_is_offered_under_another_name_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["study", "new", "two-names", str(tmp_path / "own")]) == 0
+    metadata = tmp_path / "own" / "two_names-0.1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: two-names\nVersion: 0.1\n")
+    (metadata / "entry_points.txt").write_text("[firstlight.studies]\nother-name = two_names:STUDY\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "own"))
+    capsys.readouterr()
+    assert run(["study", "other-name"]) == 1
+    assert "the study `two-names` is offered under the name `other-name`" in capsys.readouterr().err
+
+
 def test_a_new_study_does_not_take_the_name_of_one_that_is_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,13 +54,15 @@ refuted_by = "r"
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Writes a package with this plan and these claims; returns its name."""
 
-    def write(plan: str = PLAN, claims: str = CLAIM) -> str:
+    def write(plan: str = PLAN, claims: str = CLAIM, historical: str = "") -> str:
         name = f"planned_{tmp_path.name.replace('-', '_')}"
         folder = tmp_path / name
         folder.mkdir()
         (folder / "__init__.py").write_text("")
         (folder / "plan.toml").write_text(plan)
         (folder / "claims.toml").write_text(claims)
+        if historical:
+            (folder / "historical.toml").write_text(historical)
         monkeypatch.syspath_prepend(str(tmp_path))
         monkeypatch.delitem(sys.modules, name, raising=False)
         return name
@@ -97,6 +99,10 @@ def test_a_claim_without_its_figure_is_named_before_anything_boots(package: Any,
         ('now = "{sawed:time}"\n', "claim `quiet-saves`: no figure `sawed` was measured"),
         ('now = "{saved"\n', "claim `quiet-saves`: a text has a wrong placeholder"),
         ('why = "{saved:furlong}"\n', "claim `quiet-saves`: there is no unit `furlong`"),
+        (
+            'now = "{saved:bytes}"\n',
+            "claim `quiet-saves`: a text states the figure `saved` as `bytes`, which it is not",
+        ),
         ('why = { "no longer holds" = "{sawed}" }\n', "claim `quiet-saves`: no figure `sawed` was measured"),
     ],
 )
@@ -128,6 +134,77 @@ def test_a_claim_in_a_unit_that_its_figure_does_not_have_is_named(
     with pytest.raises(UsageError, match=f"has the unit `{unit}`, which its figure `{figure}` does not have") as error:
         planned_study(package(plan, claims)).check(Extent())
     assert error.value.hint == hint
+
+
+TABLE = """
+[[table]]
+key = "then"
+title = "Then"
+source = "a mail"
+fields = [{ title = "What" }, { title = "Time", kind = "seconds" }]
+rows = [["loud", 1.5], ["quiet", ""]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('["quiet", ""]', '["quiet"]', "`then`, row 2: 1 cells for 2 fields"),
+        ("1.5", "nan", "`then`, row 1, Time: `nan` is no figure"),
+        ("1.5", "-3", "`then`, row 1, Time: `-3` is below 0, and a `seconds` never is"),
+        ("1.5", "2024-01-01", "row 1: `2024-01-01` is neither a text nor a figure"),
+        ("1.5", "true", "row 1: `True` is neither a text nor a figure"),
+        ("1.5", "[1, 2]", "row 1: `[1, 2]` is neither a text nor a figure"),
+        ('"then"', '"../../then"', "key"),
+        ('"seconds"', '"furlongs"', "kind"),
+        ('title = "Then"\n', "", "title"),
+        ('source = "a mail"', "", "source"),
+        ("[[table]]", f"{TABLE}\n[[table]]", "two tables have the key `then`"),
+        ("[[table]]", "[[table]", "is not TOML"),
+        (TABLE, "table = []\n", "table"),
+    ],
+)
+def test_a_wrong_table_of_others_is_named_before_anything_boots(
+    package: Any, before: str, after: str, said: str
+) -> None:
+    study = planned_study(package(historical=TABLE.replace(before, after, 1)))
+    with pytest.raises(FirstlightError) as error:
+        study.check(Extent())
+    assert said in str(error.value)
+    assert "historical.toml" in str(error.value)
+
+
+def test_a_table_of_others_may_leave_a_figure_open(package: Any) -> None:
+    planned_study(package(historical=TABLE)).check(Extent())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("limit = 1", "limit = nan", "limit"),
+        ("limit = 1", "limit = 1\nvalue = nan\ntolerance = 0.1", "value"),
+        ("limit = 1", "limit = 1\nvalue = 5\ntolerance = inf", "tolerance"),
+        ('"at least"\nlimit = 1', '"between"\nlimit = [9, 1]', "nothing lies between 9 and 1"),
+    ],
+)
+def test_a_limit_that_decides_nothing_is_named(package: Any, before: str, after: str, said: str) -> None:
+    with pytest.raises(UsageError) as error:
+        planned_study(package(claims=CLAIM.replace(before, after))).check(Extent())
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "added", ['function = "schedule"\nfirst = "power_on"\n', 'calls = true\nfirst = "power_on"\nlast = "ready"\n']
+)
+def test_a_measure_is_of_marks_or_of_a_function(package: Any, added: str) -> None:
+    with pytest.raises(UsageError, match=r"a measure has either|is of a `function`"):
+        read_plan(package(f"{PLAN}[measure.other]\n{added}"))
+
+
+@pytest.mark.parametrize("memory", ["banana", "0", "-1G"])
+def test_a_memory_that_no_guest_can_have_is_named_before_anything_boots(package: Any, memory: str) -> None:
+    with pytest.raises(UsageError):
+        planned_study(package()).check(Extent(memory=memory))
 
 
 @pytest.mark.parametrize(("first", "last"), [("ready", "ready"), ("ready", "power_on")])

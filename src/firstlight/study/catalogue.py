@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 
-from firstlight.errors import UsageError
+from firstlight.errors import FirstlightError, UsageError
 from firstlight.plugins import plugins
 from firstlight.quantities import joined
 from firstlight.recipe.isa import DEFAULT
@@ -63,8 +63,8 @@ class Study:
 
         Nothing is made or replaced before this check.
 
-        :raises UsageError: for sizes of a study without sizes or wrong ones, and for an architecture that the study
-            does not cover.
+        :raises UsageError: for sizes of a study without sizes or wrong ones, for an architecture that the study does
+            not cover, and for a memory that is none.
         :raises FirstlightError: for a kernel of another architecture, and for wrong claims.
         """
         if (name := extent.architecture.distribution_name) not in self.architectures:
@@ -76,16 +76,18 @@ class Study:
         if extent.sizes and not self.sizes:
             raise UsageError(f"the study `{self.name}` has no sizes", where="--sizes", hint="leave the option out")
         extent.check_kernel()
+        extent.check_memory()
         self.check_claims()
         if (check := getattr(self._loaded, "check", None)) is not None:
             check(extent)
 
     def check_claims(self) -> None:
-        """Check the claims as far as that is possible before a boot.
+        """Check the claims, and the tables of others, as far as that is possible before a boot.
 
         :raises FirstlightError: naming what is wrong.
         """
         claims_of(self.package)
+        historical_tables(self.package)
 
     def _other_way(self) -> str:
         if self.architectures == (DEFAULT.distribution_name,):
@@ -133,7 +135,7 @@ class Study:
             findings=evaluate(claims_of(self.package), figures, architecture=lab.architecture),
             charts=tuple(chart for chart in charts if chart is not None),
             missing=tuple(lab.missing),
-            notes=(*lab.architecture_notes, *notes),
+            notes=(*lab.architecture_notes, *lab.extent_notes, *notes),
             architecture=lab.architecture.distribution_name,
             made_of=made_of(self.package, lab.extent),
         )
@@ -154,7 +156,7 @@ def find_study(name: str) -> Study:
     """The study of a name; no other is loaded.
 
     :raises UsageError: when there is none; the hint says the nearest, and all.
-    :raises FirstlightError: when it cannot be loaded.
+    :raises FirstlightError: when it cannot be loaded, or has another name itself.
 
     >>> find_study("tree-walk").images
     ('kernel', 'debian-programs')
@@ -163,4 +165,10 @@ def find_study(name: str) -> Study:
     if name not in found:
         raise UsageError(f"there is no study `{name}`", hint=one_of(name, list(found)))
     study: Study = found[name].require()
+    if study.name != name:
+        raise FirstlightError(
+            f"the study `{study.name}` is offered under the name `{name}`",
+            where=study.package,
+            hint=f"give the study and its entry point in `{GROUP}` the same name",
+        )
     return study

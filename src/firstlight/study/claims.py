@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from importlib import resources
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -41,6 +41,7 @@ UNTIMED = frozenset(
 """What the emulated machine of exact mode has, but does not time as hardware does: one processor without caches, ports,
 timers and storage that answer at once, and a firmware that finds everything loaded."""
 
+Finite = Annotated[float, Field(allow_inf_nan=False)]
 Expectation = Literal["at least", "at most", "between", "yes", "count"]
 
 
@@ -52,10 +53,10 @@ class Claim(FrozenModel):
     figure: str = Field(min_length=1, description="the name of the measured figure that decides")
     unit: Kind = "number"
     expect: Expectation = Field(description="`count` states a figure and gives no verdict")
-    limit: float | tuple[float, float] | None = Field(None, description="where the direction begins, in the unit")
+    limit: Finite | tuple[Finite, Finite] | None = Field(None, description="where the direction begins, in the unit")
     then: str = Field("", description="the figure of the source, as text")
-    value: float | None = Field(None, description="the figure of the source, in the unit")
-    tolerance: float | None = Field(None, ge=0, description="the claim holds within this share of `value`")
+    value: Finite | None = Field(None, description="the figure of the source, in the unit")
+    tolerance: Finite | None = Field(None, ge=0, description="the claim holds within this share of `value`")
     band: str | None = Field(None, description="the figure of the noise band; a difference inside counts as zero")
     depends: tuple[Dependency, ...] = Field(min_length=1, description="what the figure depends on")
     decided_by: tuple[Dependency, ...] = Field((), description="those of `depends` that decide the verdict")
@@ -73,6 +74,10 @@ class Claim(FrozenModel):
             raise ValueError(f"`{self.id}`: `{self.expect}` needs a `limit`")
         if wanted is None and self.limit is not None:
             raise ValueError(f"`{self.id}`: `{self.expect}` has no `limit`")
+        if isinstance(self.limit, tuple) and self.limit[0] > self.limit[1]:
+            raise ValueError(
+                f"`{self.id}`: nothing lies between {self.limit[0]:g} and {self.limit[1]:g}; give the lower limit first"
+            )
         if (self.value is None) != (self.tolerance is None):
             raise ValueError(f"`{self.id}`: `value` and `tolerance` belong together")
         if missing := set(self.decided_by) - set(self.depends):

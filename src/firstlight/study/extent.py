@@ -7,7 +7,9 @@ from pathlib import Path
 
 from firstlight.errors import LabError, UsageError
 from firstlight.lab.kernel.kernel import open_kernel
+from firstlight.lab.run.validate_options import guest_memory
 from firstlight.recipe.isa import Architecture, chosen_architecture
+from firstlight.recipe.options import RecordOptions
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,16 @@ class Extent:
             where=str(self.kernel),
             hint=f"add `--arch {theirs.distribution_name}`, or give a kernel for {ours.distribution_name}",
         )
+
+    def check_memory(self) -> None:
+        """Check that the memory of the guests, if it is given, is a size that their machine can have.
+
+        :raises UsageError: when it is not.
+
+        >>> Extent(memory="2G").check_memory()
+        """
+        if self.memory is not None:
+            guest_memory(RecordOptions(Path("arm.boot"), memory=self.memory), self.architecture)
 
     def counts(self, at_most: int) -> tuple[int, ...]:
         """The sizes as numbers, ascending, each once.

@@ -61,8 +61,11 @@ class PlannedMeasure(FrozenModel):
 
     @model_validator(mode="after")
     def _one_way(self) -> PlannedMeasure:
-        if (self.function is None) == (self.first is None or self.last is None):
+        marks = [mark is not None for mark in (self.first, self.last)]
+        if any(marks) if self.function is not None else not all(marks):
             raise ValueError("a measure has either `first` and `last`, or `function`")
+        if self.calls and self.function is None:
+            raise ValueError("`calls` is of a `function`; the time between marks has none")
         if self.first is not None and self.last in (self.first, Mark.POWER_ON):
             raise ValueError(f"`{self.last}` is never after `{self.first}`")
         return self
@@ -176,6 +179,7 @@ class PlannedStudy(Study):
 
     def check_claims(self) -> None:
         """Check that every claim names figures and units of the plan."""
+        super().check_claims()
         _check_claims(self.plan, self.package)
 
     def run(self, lab: Lab) -> Outcome:

@@ -19,6 +19,7 @@ from firstlight.lab.host.process import interruptible
 from firstlight.lab.host.progress import Progress
 from firstlight.lab.images import find_image
 from firstlight.lab.run.resolve import resolve
+from firstlight.quantities import joined
 from firstlight.recipe.isa import DEFAULT, Architecture, chosen_architecture
 from firstlight.recipe.options import RecordOptions
 from firstlight.study.extent import Extent
@@ -57,6 +58,8 @@ class Lab:
     """Maximum number of parallel boots; by default as many as there are processors and memory for."""
     missing: list[MissingArm] = field(default_factory=list)
     """Arms that could not be booted, or did not come up; :meth:`boot_all` adds to it."""
+    own_memory: set[str] = field(default_factory=set)
+    """Arms that set another memory than the one that was asked for; :meth:`boot_all` adds to it."""
     booted: set[str] = field(default_factory=set)
     """Keys of the boots that were made or taken: fresh enough for an arm that is the same boot."""
 
@@ -92,6 +95,14 @@ class Lab:
         if one is DEFAULT:
             return ()
         return (f"Guests of {one.distribution_name}: QEMU's machine {one.machine} with the processor {one.cpu}.",)
+
+    @property
+    def extent_notes(self) -> tuple[str, ...]:
+        """A sentence that names the arms on which `--memory` had no effect."""
+        if self.extent.memory is None or not self.own_memory:
+            return ()
+        arms = joined([f"`{name}`" for name in sorted(self.own_memory)], 5)
+        return (f"`--memory {self.extent.memory}` does not change the arms that set their own memory: {arms}.",)
 
     @property
     def scratch(self) -> Path:
@@ -217,6 +228,8 @@ class _Session:
         """Put an arm's boot where it belongs; returns whether it had to be booted."""
         progress = OneOfMany(name, self._lab.progress, self._stop)
         extent = self._lab.extent
+        if options.memory is not None and options.memory != extent.memory:
+            self._lab.own_memory.add(name)
         options = replace(
             options, output=bundle, memory=options.memory or extent.memory, arch=options.arch or extent.arch
         )

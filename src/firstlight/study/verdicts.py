@@ -86,17 +86,20 @@ def _not_applicable(claim: Claim, architecture: Architecture, reason: str) -> Fi
     )  # fmt: skip
 
 
-def check_texts(claims: Iterable[Claim], known: Collection[str]) -> None:
-    """Check that texts of claims name figures and units that exist, before anything is measured.
+def check_texts(claims: Iterable[Claim], units: Mapping[str, Collection[Kind]]) -> None:
+    """Check that texts of claims name figures that exist, in a unit that they have, before anything is measured.
 
-    :param known: the names of the figures.
+    :param units: of each figure, those in which it can be stated.
     :raises UsageError: naming the claim, and the figure or the unit.
     """
-    stand_ins: Figures = dict.fromkeys(known, 1)
+    stand_ins: Figures = dict.fromkeys(units, 1)
     for claim in claims:
         whys = (claim.why,) if isinstance(claim.why, str) else claim.why.values()
         for text in (claim.now, *whys):
             _text(claim, text, stand_ins)
+            for _, name, unit, _ in Formatter().parse(text):
+                if name is not None and (unit or "number") not in units[name]:
+                    raise _wrong(claim, f"a text states the figure `{name}` as `{unit or 'number'}`, which it is not")
 
 
 def _finding(claim: Claim, figures: Figures, untimed: frozenset[Dependency]) -> Finding:
@@ -188,7 +191,7 @@ def _limits(claim: Claim) -> tuple[float, float]:
             return -endless, limit
         case "between", (low, high):
             return low, high
-    return 1, endless
+    return 1, 1
 
 
 def _decisive(claim: Claim, untimed: frozenset[Dependency]) -> list[Dependency]:
