@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from firstlight.analysis.window import window
@@ -21,6 +22,7 @@ class Testbed(FrozenModel):
     clock: str
     shift: int | None
     architecture: str | None
+    """Of an imported boot, as far as its records state it; the machine likewise."""
     emulator: str | None
     machine: str | None
     processor: str | None
@@ -43,6 +45,15 @@ class Testbed(FrozenModel):
 
 #: The fields whose difference is reported, but does not forbid: a change under test may well be this.
 TOLD = frozenset({"memory"})
+
+#: What only some records of an imported boot state: a boot that does not state it may be of any testbed.
+STATED = ("architecture", "machine")
+
+_ARCHITECTURES = {
+    "x86-64": "x86", "x86_64": "x86", "amd64": "x86", "i386": "x86", "i486": "x86", "i586": "x86", "i686": "x86",
+    "aarch64": "arm64", "aarch64_be": "arm64", "arm64-be": "arm64",
+}  # fmt: skip
+_FAMILIES = {"armv8": "arm64", "arm64": "arm64", "arm": "arm", "mips": "mips", "riscv": "riscv", "ppc": "powerpc"}
 
 _WORDS = {
     "mode": "the mode of recording",
@@ -69,13 +80,14 @@ def describe_testbed(boot: Boot) -> Testbed:
     manifest = boot.manifest
     whole = window(boot)
     qemu = manifest.versions.get("qemu")
+    facts = boot.fact_values() if manifest.mode == RecordMode.IMPORTED else {}
     return Testbed(
         mode=manifest.mode,
         clock=manifest.clock.kind,
         shift=manifest.clock.icount_shift,
-        architecture=manifest.recipe_text("architecture"),
+        architecture=manifest.recipe_text("architecture") or _architecture(facts.get("system.architecture", "")),
         emulator=None if qemu is None else str(qemu),
-        machine=manifest.recipe_text("machine"),
+        machine=manifest.recipe_text("machine") or _model(facts),
         processor=_processor(boot),
         accelerator=manifest.recipe_text("accelerator"),
         memory=manifest.recipe_text("memory"),
@@ -90,8 +102,51 @@ def _processor(boot: Boot) -> str | None:
     return model if model is None or number == 1 else f"{number} of {model}"
 
 
+def _architecture(stated: str) -> str | None:
+    """The family of an architecture: the records of one boot name it in several ways."""
+    name = stated.strip().lower()
+    known = _ARCHITECTURES.get(name) or next((to for start, to in _FAMILIES.items() if name.startswith(start)), name)
+    return known or None
+
+
+def _model(facts: Mapping[str, str]) -> str | None:
+    """The model of a machine, by the firmware's table or by the device tree."""
+    vendor, product = facts.get("dmi.vendor", ""), facts.get("dmi.product", "")
+    text = f"{vendor} {product}" if product else facts.get("device_tree.model", "")
+    return " ".join(text.split()) or None
+
+
+def combined(one: Testbed, other: Testbed) -> Testbed:
+    """A testbed, with what only the records of another boot of it state.
+
+    >>> import firstlight
+    >>> one = describe_testbed(firstlight.open(bundle))
+    >>> combined(one.model_copy(update={"machine": None}), one).machine
+    'pc-i440fx-7.2'
+    """
+    # Of two names of one model the longer one states more.
+    stated = {name: max(getattr(one, name) or "", getattr(other, name) or "", key=len) or None for name in STATED}
+    return one.model_copy(update=stated)
+
+
+def _is_one(name: str, one: Testbed, other: Testbed) -> bool:
+    """Whether a field of two testbeds is the same, or is not stated by the records of one of them."""
+    before, after = getattr(one, name), getattr(other, name)
+    if before == after:
+        return True
+    if name not in STATED or not one.mode == other.mode == RecordMode.IMPORTED:
+        return False
+    if before is None or after is None:
+        return True
+    # A record may cut the name of a model, or lack its maker.
+    first, second = before.casefold(), after.casefold()
+    return first in second or second in first
+
+
 def differences(one: Testbed, other: Testbed) -> dict[str, str]:
     """What differs between two testbeds, in words, by the name of the field.
+
+    Of imported boots, what the records of one do not state does not differ.
 
     >>> import firstlight
     >>> one = describe_testbed(firstlight.open(bundle))
@@ -101,7 +156,7 @@ def differences(one: Testbed, other: Testbed) -> dict[str, str]:
     found = {}
     for name, words in _WORDS.items():
         before, after = getattr(one, name), getattr(other, name)
-        if before != after:
+        if not _is_one(name, one, other):
             found[name] = f"{words} is {_shown(after)}, not {_shown(before)}"
     return found
 

@@ -16,7 +16,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.key import key_of_boot
 from firstlight.comparison.boot_figures import Sample, take_sample
 from firstlight.comparison.open_many import check_one_recipe
-from firstlight.comparison.testbed import Testbed, describe_testbed, differences
+from firstlight.comparison.testbed import Testbed, combined, describe_testbed, differences
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
 from firstlight.frozen import FrozenModel
 from firstlight.recipe.choices import Choices, read_choices
@@ -80,13 +80,15 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
         raise UsageError("a baseline needs a boot")
     beds = [describe_testbed(boot) for boot in boots]
     samples = [take_sample(boot) for boot in boots]
+    testbed = beds[0]
     for boot, sample, bed in zip(boots, samples, beds, strict=True):
         where = str(boot.directory)
         if not sample.healthy:
             message = f"this cannot be a baseline: {sample.unhealthy_text}"
             raise UnhealthyBootError(message, where=where)
-        if other := differences(beds[0], bed):
+        if other := differences(testbed, bed):
             raise UsageError(f"not the testbed of the first boot: {'; '.join(other.values())}", where=where)
+        testbed = combined(testbed, bed)
         check_one_recipe(boots[0], boot, "a baseline has one recipe: save each recipe under a separate name")
         if beds[0].mode == RecordMode.EXACT and sample.tables != samples[0].tables:
             raise FirstlightError("exact boots of one recipe that are not equal", where=where,
@@ -98,7 +100,7 @@ def make_baseline(boots: Sequence[Boot], name: str, because: str, former: Baseli
         because=because.strip(),
         blessed_at=datetime.now(UTC).isoformat(timespec="seconds"),
         blessed_by=VERSION,
-        testbed=beds[0],
+        testbed=testbed,
         recipe=manifest.chosen,
         repeat=manifest.reproduce,
         samples=samples,

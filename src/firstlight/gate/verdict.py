@@ -11,8 +11,9 @@ from firstlight.comparison.boot_figures import Sample, take_sample
 from firstlight.comparison.common.input_changes import OBSERVERS, other_choices
 from firstlight.comparison.known_bands import KnownBand
 from firstlight.comparison.open_many import check_one_recipe
-from firstlight.comparison.testbed import TOLD, Testbed, describe_testbed, differences
+from firstlight.comparison.testbed import TOLD, Testbed, combined, describe_testbed, differences
 from firstlight.errors import FirstlightError, UsageError
+from firstlight.escape import printable
 from firstlight.gate.baseline import Baseline
 from firstlight.gate.checks import Check, Outcome, adjusted
 from firstlight.gate.noise_band import band_of_baseline, widths
@@ -100,8 +101,10 @@ def evaluate(
     if not good or not all(sample.healthy for sample in baseline.samples):
         return GateResult("unhealthy", baseline.method == "exact", baseline, beds[0], tuple(samples), tuple(health), ())
     flags: list[str] = []
+    testbed = good[0][1]
     for boot, bed, sample in good:
-        _check_one_arm(good[0], (boot, bed, sample))
+        _check_one_arm(good[0][0], testbed, boot, bed)
+        testbed = combined(testbed, bed)
         _check_testbed(baseline, boot, bed, flags, other_testbed=other_testbed)
         flags += [f"{sample.boot}: incomplete: {reason}" for reason in sample.missing[:3]]
     flags += [
@@ -109,6 +112,7 @@ def evaluate(
         for sample in baseline.samples[:3] for reason in sample.missing[:3]
     ]  # fmt: skip
     flags += _refusals(baseline, [sample for _, _, sample in good])
+    flags += _unstated_machine(baseline, testbed)
     exact = baseline.method == "exact" and good[0][1].mode == RecordMode.EXACT
     measured = [sample for _, _, sample in good]
     checks = [*health, *_health(baseline.samples[0], measured, rules, flags)]
@@ -139,7 +143,7 @@ def evaluate(
             f"the testbed in between counts as a change{again}"
         )
     return GateResult(
-        verdict_of(checks), exact, baseline, good[0][1], tuple(samples), tuple(checks), tuple(flags),
+        verdict_of(checks), exact, baseline, testbed, tuple(samples), tuple(checks), tuple(flags),
         noise_band=None if known is None else known.text,
     )  # fmt: skip
 
@@ -211,12 +215,19 @@ def _refusals(baseline: Baseline, measured: Sequence[Sample]) -> list[str]:
     ]  # fmt: skip
 
 
-def _check_one_arm(first: tuple[Boot, Testbed, Sample], other: tuple[Boot, Testbed, Sample]) -> None:
-    if found := differences(first[1], other[1]):
-        raise UsageError(
-            f"not the testbed of the first boot: {'; '.join(found.values())}", where=str(other[0].directory)
-        )
-    check_one_recipe(first[0], other[0], "a gate checks boots of one recipe: run it once for each recipe")
+def _check_one_arm(first: Boot, testbed: Testbed, boot: Boot, bed: Testbed) -> None:
+    if found := differences(testbed, bed):
+        raise UsageError(f"not the testbed of the first boot: {'; '.join(found.values())}", where=str(boot.directory))
+    check_one_recipe(first, boot, "a gate checks boots of one recipe: run it once for each recipe")
+
+
+def _unstated_machine(baseline: Baseline, testbed: Testbed) -> list[str]:
+    """That only one side's records state their machine."""
+    if testbed.mode != RecordMode.IMPORTED or (testbed.machine is None) == (baseline.testbed.machine is None):
+        return []
+    known, side = (baseline.testbed, "boots") if testbed.machine is None else (testbed, "baseline")
+    stated = f"the machine of the other side is `{printable(known.machine or '', 80)}`"
+    return [f"the records of the {side} do not state their machine, and {stated}: whether both are one is unknown"]
 
 
 def _check_testbed(baseline: Baseline, boot: Boot, bed: Testbed, flags: list[str], *, other_testbed: bool) -> None:

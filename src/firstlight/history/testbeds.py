@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from firstlight.comparison.common.input_changes import OBSERVERS
-from firstlight.comparison.testbed import Testbed, differences
+from firstlight.comparison.testbed import Testbed, combined, differences
 from firstlight.errors import UsageError
 from firstlight.escape import printable
 from firstlight.recipe.mode import RecordMode
@@ -24,6 +24,8 @@ TOOLCHAIN = OBSERVERS | {"qemu", "firmware", "guest"}
 _MOST_SPREAD = 0.01
 #: A ratio as a level of a series, which has whole numbers.
 _PARTS = 10**9
+
+_BedBoots = tuple[Testbed, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -95,16 +97,57 @@ class ChosenTestbed:
 
 
 def testbeds_of(boots: Sequence[Mapping[str, Any]]) -> list[TestbedBoots]:
-    """The testbeds of some boots, in order of their first boot."""
+    """The testbeds of some boots, in order of their first boot.
+
+    Imported boots whose records state no difference of the machine are of one testbed. Boots that fit two machines are
+    a testbed of their own.
+    """
     by_text: dict[str, list[dict[str, Any]]] = {}
     for boot in boots:
         toolchain = json.loads(boot["inputs"]).get("qemu") if boot["inputs"] else None
         # A security update changes the digest, and not always the version.
         by_text.setdefault(f"{boot['testbed']}\n{toolchain}", []).append(dict(boot))
+    found = [(Testbed.model_validate_json(text.partition("\n")[0]), its) for text, its in by_text.items()]
     return [
-        TestbedBoots(f"testbed {number}", Testbed.model_validate_json(text.partition("\n")[0]), tuple(its))
-        for number, (text, its) in enumerate(by_text.items(), start=1)
+        TestbedBoots(f"testbed {number}", bed, tuple(its))
+        for number, (bed, its) in enumerate(_by_machine(found), start=1)
     ]
+
+
+def what_differs(one: TestbedBoots, other: TestbedBoots) -> str:
+    """Why the boots of two testbeds are not mixed, in words."""
+    if found := differences(one.testbed, other.testbed):
+        return "; ".join(found.values())
+    if one.testbed.mode == RecordMode.IMPORTED:
+        return "the records of one do not state which of several machines it is"
+    return "another build of QEMU"
+
+
+def _by_machine(beds: Sequence[_BedBoots]) -> list[_BedBoots]:
+    """Put imported boots together whose records differ only in what they state of their machine."""
+    fits = {
+        place: [
+            other for other, (its, _) in enumerate(beds)
+            if other != place and bed.mode == RecordMode.IMPORTED and not differences(bed, its)
+        ]
+        for place, (bed, _) in enumerate(beds)
+    }  # fmt: skip
+    # What fits two testbeds that differ may be of either.
+    alone = {
+        place for place, others in fits.items()
+        if any(differences(beds[one][0], beds[other][0]) for one, other in combinations(others, 2))
+    }  # fmt: skip
+    groups: list[_BedBoots] = []
+    done: set[int] = set()
+    for place, (bed, boots) in enumerate(beds):
+        if place in done:
+            continue
+        together = [] if place in alone else [other for other in fits[place] if other not in alone]
+        done.update(together)
+        for other in together:
+            bed, boots = combined(bed, beds[other][0]), [*boots, *beds[other][1]]
+        groups.append((bed, sorted(boots, key=lambda boot: int(boot["number"]))))
+    return groups
 
 
 def select_testbed(boots: Sequence[Mapping[str, Any]], name: str | None = None) -> ChosenTestbed:
@@ -178,6 +221,8 @@ def _ratio(anchor: Anchor, values: Mapping[int, int]) -> float:
 
 def _anchor(before: TestbedBoots, after: TestbedBoots) -> Anchor | None:
     """The labels that both testbeds booted with equal inputs, apart from the toolchain."""
+    if RecordMode.IMPORTED in (before.testbed.mode, after.testbed.mode):  # no QEMU that could be another build
+        return None
     if before.testbed.mode != after.testbed.mode or before.boots[0]["number"] > after.boots[0]["number"]:
         return None
     changed = differences(before.testbed, after.testbed)
@@ -197,7 +242,7 @@ def _anchor(before: TestbedBoots, after: TestbedBoots) -> Anchor | None:
             labels[at] = AnchorLabel(at, sides[0] / sides[1], numbers[0], numbers[1])
     if not labels:
         return None
-    words = "; ".join(changed.values()) or "another build of QEMU"
+    words = what_differs(before, after)
     found = tuple(labels.values())
     exact = before.testbed.mode == RecordMode.EXACT
     return Anchor(before.name, after.name, words, found, _contradiction(before.name, after.name, found, exact=exact))

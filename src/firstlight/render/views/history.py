@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from firstlight.comparison.testbed import differences
 from firstlight.escape import printable
 from firstlight.history.bounds import Point
 from firstlight.history.series import Series
-from firstlight.history.testbeds import Anchor
+from firstlight.history.testbeds import Anchor, what_differs
 from firstlight.quantities import counted, percent_text, signed_ns, signed_time, time_text
 from firstlight.render.model.pictures import Sparkline
 from firstlight.render.model.report import BLANK, Block, Line, picture
@@ -150,7 +149,7 @@ def series_notes(series: Series) -> Iterator[Line]:
     ]
     notes += [f"{text}; they are not chained" for text in series.contradictions]
     for other in series.others[:5]:
-        changed = "; ".join(differences(other.testbed, series.testbed.testbed).values()) or "another build of QEMU"
+        changed = what_differs(other, series.testbed)
         boots = f"{len(other.boots)} boot{'' if len(other.boots) == 1 else 's'}"
         notes.append(
             f"{boots} of {other.name} left out, `--testbed {other.name[8:]}` shows them: {printable(changed, 200)}"

@@ -1,0 +1,98 @@
+"""Histories, baselines and gates of imported boots: two machines are two testbeds, as far as the records state them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from answers import data_of_answer
+from firstlight.cli.main import run
+from imported_records import imported
+
+THINKPAD = "DMI: LENOVO 20XW00ABGE/20XW00ABGE, BIOS N32ET75W (1.51 ) 05/13/2022"
+POWEREDGE = "DMI: Dell Inc. PowerEdge R740/0923K0, BIOS 2.10.2 02/24/2021"
+BOARD = "Machine model: Acme Board Rev 1.1"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty directory to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def make(directory: Path, name: str, model: str | None, end: float) -> str:
+    """Import the log of a boot whose kernel states the model of its machine, and that ends at some second."""
+    lines = [(0.0, "Linux version 6.12.1 (a@b) (gcc 14.2.0) #1 SMP"), *([] if model is None else [(0.0, model)])]
+    lines += [(end - 1, "Run /sbin/init as init process"), (end, "device is up")]
+    (directory / name).mkdir()
+    text = "".join(f"[{at:12.6f}] {words}\n" for at, words in lines)
+    return str(imported(directory / name, {"dmesg.txt": text}, marks=(("ready", "device is up"),)).directory)
+
+
+def history(place: Path, *models: str | None) -> None:
+    """A history with a boot for each model; that of the server takes 9 s, every other one 5 s."""
+    for number, model in enumerate(models):
+        bundle = make(place, f"{number}", model, 9.0 if model == POWEREDGE else 5.0 + number / 1000)
+        assert run(["history", "add", "h.duckdb", bundle, "--at", f"v{number:02}"]) == 0
+
+
+def show(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    """What a history shows."""
+    capsys.readouterr()
+    assert run(["history", "show", "h.duckdb", *words, "--json"]) == 0
+    found: dict[str, Any] = data_of_answer(capsys.readouterr().out)
+    return found
+
+
+def test_two_machines_are_two_testbeds_of_a_history(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history(place, *[THINKPAD] * 4, *[POWEREDGE] * 4)
+    found = show(capsys)
+    assert (len(found["points"]), found["left_out"], found["changes"]) == (4, 4, [])
+    assert run(["history", "show", "h.duckdb"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "the machine is `Dell Inc. PowerEdge R740`, not `LENOVO 20XW00ABGE`" in text
+
+
+@pytest.mark.parametrize("model", [THINKPAD, BOARD])
+def test_records_that_do_not_state_their_machine_split_none(
+    place: Path, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    history(place, None, model, None, model)
+    found = show(capsys)
+    assert (len(found["points"]), found["left_out"]) == (4, 0)
+
+
+def test_a_record_that_fits_two_machines_is_of_neither(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history(place, THINKPAD, None, POWEREDGE, THINKPAD)
+    found = show(capsys)
+    assert ([point["at"] for point in found["points"]], found["left_out"]) == (["v00", "v03"], 2)
+    assert run(["history", "show", "h.duckdb"]) == 0
+    assert "do not state which of several machines" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_gate_rejects_boots_of_another_machine(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = ([make(place, f"{side}{number}", model, 5.0) for number in range(2)]
+                for side, model in (("a", THINKPAD), ("b", POWEREDGE)))  # fmt: skip
+    assert run(["baseline", "set", *old, *new, "--as", "both", "--because", "mixed"]) == 2
+    assert "`Dell Inc. PowerEdge R740`, not `LENOVO 20XW00ABGE`" in capsys.readouterr().err
+    assert run(["baseline", "set", *old, "--as", "thinkpad", "--because", "the first"]) == 0
+    assert run(["gate", *new, "--baseline", "thinkpad"]) == 1
+    assert "is from another testbed" in capsys.readouterr().err
+
+
+def test_a_gate_of_boots_that_do_not_state_their_machine_says_so(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = [make(place, "a0", None, 5.0), make(place, "a1", THINKPAD, 5.0)]
+    assert run(["baseline", "set", *base, "--as", "thinkpad", "--because", "the first"]) == 0
+    stored = json.loads((place / "baselines" / "thinkpad.json").read_text(encoding="utf-8"))
+    assert stored["testbed"]["machine"] == "LENOVO 20XW00ABGE"
+    quiet, other = make(place, "b0", None, 5.0), make(place, "b1", POWEREDGE, 5.0)
+    capsys.readouterr()
+    assert run(["gate", quiet, "--baseline", "thinkpad"]) == 0
+    assert "the records of the boots do not state their machine" in " ".join(capsys.readouterr().out.split())
+    assert run(["gate", quiet, other, "--baseline", "thinkpad"]) == 1
