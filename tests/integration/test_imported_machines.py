@@ -1,4 +1,4 @@
-"""Histories, baselines and gates of imported boots: two machines are two testbeds, as far as the records state them."""
+"""Histories, baselines and gates of imported boots: their machines and order, as far as the records state them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from answers import data_of_answer
+from bundles import write_table
 from firstlight.cli.main import run
 from imported_records import imported
 
@@ -72,6 +74,46 @@ def test_a_record_that_fits_two_machines_is_of_neither(place: Path, capsys: pyte
     assert ([point["at"] for point in found["points"]], found["left_out"]) == (["v00", "v03"], 2)
     assert run(["history", "show", "h.duckdb"]) == 0
     assert "do not state which of several machines" in " ".join(capsys.readouterr().out.split())
+
+
+def start(bundle: str, at: str) -> None:
+    """Let a boot be a capture that began at some time."""
+    facts = pl.read_parquet(Path(bundle) / "facts.parquet")
+    more = pl.DataFrame({name: [None] for name in facts.columns}, schema=facts.schema)
+    more = more.with_columns(fact=pl.lit("capture.started_at"), value=pl.lit(at)).cast(dict(facts.schema))
+    write_table(Path(bundle), "facts", pl.concat([facts, more]))
+
+
+def test_a_folder_of_captures_is_in_the_order_of_their_recording(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "boots").mkdir()
+    for name, hour in (("a", 15), ("b", 13), ("c", 14)):
+        bundle = make(place, name, None, 5.0)
+        start(bundle, f"2026-10-24T{hour}:00:00+00:00")
+        Path(bundle).rename(place / "boots" / f"{name}.boot")
+    capsys.readouterr()
+    assert run(["history", "show", "boots", "--json"]) == 0
+    found = data_of_answer(capsys.readouterr().out)
+    assert ([point["at"] for point in found["points"]], found["unordered"]) == (["b", "c", "a"], None)
+
+
+@pytest.mark.parametrize("at", [None, "2026-10-24T15:00:00+00:00"])
+def test_a_history_whose_order_of_recording_is_unknown_says_so(
+    place: Path, at: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "boots").mkdir()
+    for name in ("c", "a", "b"):
+        bundle = make(place, name, None, 5.0)
+        if at is not None:
+            start(bundle, at)
+        Path(bundle).rename(place / "boots" / f"{name}.boot")
+    capsys.readouterr()
+    assert run(["history", "regressions", "boots"]) == 0
+    assert "3 imported boots are in the order of their names" in " ".join(capsys.readouterr().out.split())
+    assert run(["history", "show", "boots", "--json"]) == 0
+    found = data_of_answer(capsys.readouterr().out)
+    assert [point["at"] for point in found["points"]] == ["a", "b", "c"]
 
 
 def test_a_gate_rejects_boots_of_another_machine(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,7 @@ from firstlight.comparison.statistical.pairing import How
 from firstlight.comparison.statistical.testbed_noise import Calibration, facts_of_testbed
 from firstlight.errors import UnhealthyBootError, UsageError
 from firstlight.render.views.statistical_comparison import headline
+from gate_boots import change
 from varying_boots import noise, session, stretched
 
 
@@ -137,6 +138,26 @@ def test_a_fixed_order_is_named_and_settles_nothing(tmp_path: Path) -> None:
     assert found.order is not None
     assert (found.order.a_first, found.order.b_first, found.order.is_fixed) == (12, 0, True)
     assert any(note.startswith("fixed order: ") for note in found.notes)
+
+
+def test_equal_times_of_recording_invent_no_order(tmp_path: Path) -> None:
+    session(tmp_path, noise(12, change=0.03))
+    for bundle in tmp_path.glob("*/*.boot"):
+        change(bundle, recorded_at="2024-05-01T12:00:00+00:00")
+    found = _compare(tmp_path)
+    assert (found.paired, found.order) == (False, None)
+    assert any(note.startswith("the order of recording is unknown") for note in found.notes)
+    assert not any("fixed order" in note for note in found.notes)
+
+
+def test_boots_of_a_pair_with_one_time_of_recording_stay_a_pair(tmp_path: Path) -> None:
+    session(tmp_path, noise(12, change=0.03))
+    for place, bundle in enumerate(sorted((tmp_path / "a").glob("*.boot"))):
+        other = tmp_path / "b" / bundle.name
+        for each in (bundle, other):
+            change(each, recorded_at=f"2024-05-01T12:{place:02}:00+00:00")
+    found = _compare(tmp_path)
+    assert (found.paired, len(found.a_boots), found.order) == (True, 12, None)
 
 
 def test_a_change_of_the_machine_within_a_session_is_named_with_its_boot(tmp_path: Path) -> None:

@@ -134,7 +134,8 @@ def regressions(
         ]
         head = {"history": str(history), "testbed": total.testbed.name, "points": len(total.points)}
         notes = {"left_out": total.left_out, "contradictions": list(total.contradictions),
-                 "unequal": list(total.unequal), "incomplete": list(total.incomplete)}  # fmt: skip
+                 "unequal": list(total.unequal), "incomplete": list(total.incomplete),
+                 "unordered": total.unordered}  # fmt: skip
         print_json({**head, **notes, "alerts": len(alerts), "regressions": rows})
     else:
         how = "exact" if total.exact else "noisy"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,10 +20,12 @@ from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.manifest import BootState, Concern
 from firstlight.bundle.older import HandOver
 from firstlight.comparison.boot_figures import Sample, take_sample
+from firstlight.comparison.common.recording_time import recording_time
 from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.open_many import open_all
 from firstlight.comparison.testbed import Testbed, describe_testbed
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
+from firstlight.recipe.mode import RecordMode
 from firstlight.schema.aliases import PHASE_ALIASES
 from firstlight.schema.marks import Phase
 
@@ -61,6 +64,9 @@ GROUP BY ALL
 """
 
 
+_FIRST = datetime.min.replace(tzinfo=UTC)
+
+
 @dataclass(frozen=True)
 class Added:
     """What came into a history."""
@@ -83,6 +89,8 @@ class History:
     def __init__(self, connection: duckdb.DuckDBPyConnection, where: str) -> None:
         self._connection = connection
         self._where = where
+        self.unordered: str | None = None
+        """Why the order of the boots is not that of their recording; none where it is, or where the user added them."""
         with _duckdb_errors(where):
             connection.execute("CREATE TEMP TABLE present_names (number INTEGER, name VARCHAR, present VARCHAR)")
             connection.execute(_PRESENT_MEASURES)
@@ -236,17 +244,31 @@ def open_history(path: Path, *, write: bool = False) -> Iterator[History]:
 def open_memory(folder: Path) -> Iterator[History]:
     """The history of a folder of bundles, in the order in which they were recorded; a label is a bundle's name.
 
+    Imported boots whose records do not show their order are in the order of their names, before all others.
+
     :raises UsageError: when there are none.
     :raises BundleError: when one is damaged.
     """
-    boots = sorted(open_all([folder]), key=lambda boot: (boot.manifest.recorded_at, boot.directory.name))
+    boots = [boot for boot in open_all([folder]) if boot.manifest.status == BootState.COMPLETE]
+    times = {boot.directory: recording_time(boot) for boot in boots}
+    imported = [boot.directory for boot in boots if boot.manifest.mode == RecordMode.IMPORTED]
+    known = {time for directory in imported if (time := times[directory]) is not None}
+    unordered = set() if len(known) == len(imported) else set(imported)
+
+    def place(boot: Boot) -> tuple[datetime, str]:
+        time = None if boot.directory in unordered else times[boot.directory]
+        return time or _FIRST, boot.directory.name
+
     connection = duckdb.connect(":memory:")
     try:
         connection.execute(_SCHEMA)
         history = History(connection, str(folder))
-        for boot in boots:
-            if boot.manifest.status == BootState.COMPLETE:
-                history.add([boot], boot.directory.name.removesuffix(".boot"))
+        for boot in sorted(boots, key=place):
+            history.add([boot], boot.directory.name.removesuffix(".boot"))
+        if len(unordered) > 1:
+            missing = any(times[directory] is None for directory in imported)
+            reason = "not all of them state when they were recorded" if missing else "some state one time of recording"
+            history.unordered = f"{len(unordered)} imported boots are in the order of their names: {reason}"
         yield history
     finally:
         connection.close()
@@ -296,7 +318,8 @@ def _duckdb_errors(where: str) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         text = str(error).partition("\n")[0][:300]
-        locked = "lock" in text.lower()
+        # An error of a damaged file may speak of its blocks.
+        locked = re.search(r"\block\b", text.lower()) is not None
         hint = (
             "wait until the other one has ended" if locked else "a history is a file that `firstlight history add` made"
         )

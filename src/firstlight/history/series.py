@@ -54,6 +54,8 @@ class Series:
     """Changes that may be none: the records do not show well enough when the phase began and ended."""
     contradictions: tuple[str, ...] = ()
     """Why testbeds that have labels in common are not chained: their labels show several ratios."""
+    unordered: str | None = None
+    """Why the order of the points is not that of the recordings; none where it is, or where the user chose it."""
 
     @property
     def left_out(self) -> int:
@@ -133,6 +135,7 @@ def _series(history: History, kind: Kind, name: str, testbed: str | None) -> Ser
         None if known is None else known.text,
         unsure,
         chosen.contradictions,
+        history.unordered,
     )
 
 

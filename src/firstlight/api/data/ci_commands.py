@@ -156,6 +156,7 @@ class Series(TypedDict):
     contradictions: list[str]
     unequal: list[str]
     incomplete: list[str]
+    unordered: str | None
 
 
 class HistoryShown(Series):
@@ -182,6 +183,7 @@ class Regressions(TypedDict):
     contradictions: list[str]
     unequal: list[str]
     incomplete: list[str]
+    unordered: str | None
     alerts: int
     regressions: list[Regression]
 

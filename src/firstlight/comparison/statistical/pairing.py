@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -14,14 +15,13 @@ import numpy.typing as npt
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.comparison.common.arms import BootSet, Excluded
+from firstlight.comparison.common.recording_time import recording_time
 from firstlight.errors import FirstlightError
-from firstlight.recipe.mode import RecordMode
 from firstlight.stats.estimate import Floats
 
 How = Literal["auto", "names", "none"]
 #: Of the boots of the smaller arm so many have a partner next to them in time, or the arms were not recorded in turns.
 _LEAST_PAIRED = 0.75
-_STARTED_AT = "capture.started_at"
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -46,6 +46,8 @@ class Pairing:
         times = [[self.times.get(boot.directory) for boot in arm] for arm in (self.a, self.b)]
         if not self.paired or not all(all(arm) for arm in times):
             return None
+        if any(one == other for one, other in zip(*times, strict=True)):
+            return None
         return np.array(times[0]) < np.array(times[1])
 
     def in_order(self, a: Floats, b: Floats) -> Floats | None:
@@ -55,7 +57,7 @@ class Pairing:
         """
         times = [self.times.get(boot.directory) for boot in (*self.a, *self.b)]
         known = [time for time in times if time is not None]
-        if len(known) < len(times):
+        if len(set(known)) < len(times):
             return None
         return np.concatenate([a, b])[np.argsort(np.array(known), kind="stable")]
 
@@ -75,13 +77,13 @@ def pair(a: BootSet, b: BootSet, how: How = "auto") -> Pairing:
 
     Boots that were recorded next to each other share the state of the machine, and make a pair; so do boots of one name
     in two directories when `how` is `names`. A boot that failed takes its partner with it. Boots that were not recorded
-    in turns have no pairs.
+    in turns have no pairs. Equal instants order no boots.
 
     :param how: `auto` by the instants of the recordings, `names` by the bundles' names, `none` not at all.
 
     Source: matched pairs; exclusion of whole pairs as in intention-to-treat with the reason kept.
     """
-    members = _members(a, b)
+    members = _ordered(_members(a, b))
     neighbours, known = _by_time(members), _is_order_known(members)
     in_turns = (neighbours is not None) if known else None
     if how == "none":
@@ -98,7 +100,7 @@ def pair(a: BootSet, b: BootSet, how: How = "auto") -> Pairing:
 def _members(a: BootSet, b: BootSet) -> list[_Member]:
     members = []
     for number, arm in enumerate((a, b)):
-        members += [_Member(number, boot.directory, boot, "", _instant(boot)) for boot in arm.boots]
+        members += [_Member(number, boot.directory, boot, "", recording_time(boot)) for boot in arm.boots]
         for each in arm.excluded:
             members.append(_Member(number, each.path, None, each.reason, _instant_of(each.path)))
     return members
@@ -106,21 +108,16 @@ def _members(a: BootSet, b: BootSet) -> list[_Member]:
 
 def _instant_of(path: Path) -> datetime | None:
     try:
-        return _instant(open_boot(path))
+        return recording_time(open_boot(path))
     except FirstlightError:
         return None
 
 
-def _instant(boot: Boot) -> datetime | None:
-    """When a boot was. The manifest of an imported one only has when it was imported; a capture says it itself."""
-    text = boot.manifest.recorded_at
-    if boot.manifest.mode == RecordMode.IMPORTED:
-        text = boot.fact_values().get(_STARTED_AT, "")
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found if found.tzinfo is not None else None
+def _ordered(members: Sequence[_Member]) -> list[_Member]:
+    """The members without instants that order none: those of both arms, and of several boots of one."""
+    counts = Counter((each.at, each.arm) for each in members)
+    shared = {at for at, _ in counts if counts[at, 0] and counts[at, 1] and counts[at, 0] + counts[at, 1] > 2}
+    return [replace(each, at=None) if each.at in shared else each for each in members]
 
 
 def _by_time(members: Sequence[_Member]) -> list[tuple[_Member, _Member]] | None:

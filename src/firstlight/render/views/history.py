@@ -142,7 +142,8 @@ def _remains(change: ChangePoint) -> str:
 
 def series_notes(series: Series) -> Iterator[Line]:
     """What a series leaves out, and which of its points are not what they ought to be."""
-    notes = _unsure_notes(series)
+    notes = [] if series.unordered is None else [series.unordered]
+    notes += _unsure_notes(series)
     notes += [
         f"the points of {anchor.before} are scaled by {anchor.ratio:.6g}, {_anchor_text(anchor)}: {anchor.changed}"
         for anchor in series.anchors
@@ -223,6 +224,7 @@ def series_data(series: Series) -> dict[str, Any]:
         "contradictions": list(series.contradictions),
         "unequal": list(series.unequal),
         "incomplete": list(series.incomplete),
+        "unordered": series.unordered,
     }
 
 
