@@ -200,6 +200,42 @@ def test_a_shape_that_no_model_has_is_none_of_these_laws() -> None:
     assert found.next_size is not None
 
 
+@pytest.mark.parametrize(
+    "costs",
+    [
+        [1000 / n + 10 * n for n in SIZES],
+        [max(0, n - 15) for n in SIZES],
+        [100, 150] * 4,
+    ],
+    ids=["falls and rises", "begins late", "alternates"],
+)
+def test_exact_costs_that_no_model_meets_are_not_called_constant(costs: list[float]) -> None:
+    found = study(SIZES, costs, exact=True)
+    assert (found.law, found.certainty, predict(found, 256).value) == ("none", "-", None)
+    assert found.misfit is not None
+    assert "it is off by up to" in found.misfit
+
+
+@pytest.mark.parametrize("constant", [0, 1000])
+def test_exact_costs_that_fall_in_a_curve_fall(constant: int) -> None:
+    found = study(SIZES, [constant + 1000 / n for n in SIZES], exact=True)
+    assert (found.law, found.certainty) == ("falls", "-")
+
+
+def test_an_exact_constant_may_be_off_by_little() -> None:
+    found = study(SIZES, [100000, 100003, 99990, 100001, 100000, 100007, 99991, 100002], exact=True)
+    assert found.law == "1"
+
+
+@pytest.mark.parametrize("sizes", [[0, *SIZES], [0, 1, 2, 3, 4, 8]])
+def test_nothing_that_costs_nothing_does_not_widen_the_band(sizes: list[int]) -> None:
+    found = study(sizes, [3 * n for n in sizes], exact=True)
+    assert found.law == "n"
+    band = predict(found, 2 * sizes[-1])
+    assert band.low <= 6 * sizes[-1] <= band.high
+    assert band.high < 1.5 * band.low
+
+
 def test_noisy_costs_measured_once_that_lie_far_off_every_model_are_none_of_these_laws() -> None:
     found = study([10, 20, 40, 80, 160], [5, 19, 11, 45, 12], exact=False)
     assert found.law == "none"

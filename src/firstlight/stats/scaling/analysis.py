@@ -19,7 +19,7 @@ from firstlight.stats.scaling.certainty import (
     runner_up,
 )
 from firstlight.stats.scaling.exponent import Exponent, exponent, growth_exponent
-from firstlight.stats.scaling.fit import Fit, falls, fit_all, fit_laws, fit_model, shared_basis
+from firstlight.stats.scaling.fit import Fit, falls, fit_all, fit_laws, fit_model, levels_of, shared_basis
 from firstlight.stats.scaling.models import BY_NAME, Floats, ScalingModel
 from firstlight.stats.scaling.unrefuted import disagree, unrefuted
 
@@ -182,7 +182,7 @@ def study(
         raise UsageError("no law fits these costs", hint="are all of them zero?")
     simple = next((fit for fit in fits if fit.is_simple), fits[0])
     rows = _parts(size, cost, order, dict(parts or {}), simple, exact=exact)
-    falling = falls(size, cost)
+    falling = falls(size, cost, exact=exact)
     left = None if falling else _leave_largest_out(size, cost, fits[0], exact=exact, terms=terms)
     misfit = None if falling else lack_of_fit(fits[0], size, cost, exact=exact)
     if misfit is None and left is not None and not left.held:
@@ -342,7 +342,7 @@ def _is_wide(band: tuple[float, float]) -> bool:
 def _steps(size: Floats, cost: Floats, best: Fit) -> tuple[LawStep, ...]:
     """Where the cost jumps: more than three times what the distance from the law usually changes, and 0.01 % of it."""
     distinct = np.unique(size)
-    level = np.array([float(np.median(cost[size == at])) for at in distinct])
+    level = levels_of(size, cost)
     jumps = np.diff(level - best.at(distinct))
     usual = float(np.median(np.abs(jumps)))
     found = [

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import f as fisher
 
-from firstlight.stats.scaling.fit import Fit, resolution
+from firstlight.stats.scaling.fit import Fit, beyond_rounding, resolution
 from firstlight.stats.scaling.models import Floats
 
 #: Below so many sizes no model is clear.
 CLEAR_SIZES = 8
 #: A model fits exact costs if it is off by no more than this share of what they grow by.
 _FITS = 0.03
+#: A constant, which has no growth, fits exact costs if it is off by no more than this, relative.
+_CONSTANT = 0.01
 #: And is certain if it is off by no more than this share, or by rounding.
 _PERFECT = 0.001
 #: Below this probability replicated costs, or the scatter around neighbours, refute a model.
@@ -35,9 +37,9 @@ _SAME_EXPONENT = 0.05
 def lack_of_fit(fit: Fit, sizes: Floats, costs: Floats, *, exact: bool) -> str | None:
     """Why a model does not fit, in words; none where it does.
 
-    Exact costs: its distance is more than 3 % of the growth. Noisy ones: the distances of the sizes' means are larger
-    than the spread within sizes allows (the F test of lack of fit); without replicates, larger than 20 %, or like those
-    of their neighbours.
+    Exact costs: its distance is more than 3 % of the growth, that of a constant more than 1 % of the cost. Noisy ones:
+    the distances of the sizes' means are larger than the spread within sizes allows (the F test of lack of fit);
+    without replicates, larger than 20 %, or like those of their neighbours.
 
     >>> from firstlight.stats.scaling.fit import fit_laws
     >>> n = np.array([1.0, 2, 4, 8, 16, 32, 64, 128, 256])
@@ -49,9 +51,12 @@ def lack_of_fit(fit: Fit, sizes: Floats, costs: Floats, *, exact: bool) -> str |
     growth = float(np.ptp(costs))
     if exact:
         off = float(np.max(np.abs(residuals)))
-        if growth and off > _FITS * growth and fit.misfit > resolution(costs) * 3 and not fit.model.is_constant:
-            return f"it is off by up to {fit.misfit * 100:.2g} %, which is {off / growth * 100:.0f} % of the growth"
-        return None
+        if not growth or off <= _FITS * growth or not beyond_rounding(residuals, costs):
+            return None
+        text = f"it is off by up to {fit.misfit * 100:.2g} %"
+        if fit.model.is_constant:
+            return text if fit.misfit > _CONSTANT else None
+        return f"{text}, which is {off / growth * 100:.0f} % of the growth"
     relative = residuals / np.maximum(np.abs(fit.at(sizes)), 1e-300)
     distinct, place, counts = np.unique(sizes, return_inverse=True, return_counts=True)
     within = len(costs) - len(distinct)
@@ -145,7 +150,7 @@ def is_clear(fits: Sequence[Fit], sizes: Floats, costs: Floats, *, exact: bool, 
         return False
     growth = max(float(np.ptp(costs)), 1e-300)
     off = float(np.max(np.abs(costs - best.at(sizes))))
-    rounded = best.misfit <= 3 * resolution(costs)
+    rounded = best.misfit <= 3 * resolution(sizes, costs)
     if exact and (rounded or off <= _PERFECT * growth) and abs(error) < 0.01:
         return certainty(fits, float(sizes.max())) in ("clear", "the only one that fits")
     if not best.is_simple or best.model.is_constant or abs(error) > NEGLIGIBLE + 4 * best.scatter:

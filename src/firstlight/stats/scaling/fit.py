@@ -30,6 +30,9 @@ _FALL_AHEAD = 4.0
 #: What arithmetic, and the search for a parameter, leave of a perfect fit, relative.
 _FLOAT_MISFIT = 1e-7
 
+#: A distance from the model of up to so many times what rounding leaves is rounding.
+_ROUNDINGS = 3.0
+
 #: What stands for no spare point in the criterion of exact costs.
 _NONE_SPARE = 0.5
 
@@ -106,13 +109,17 @@ class Fit:
 def weights(costs: Floats) -> Floats:
     """One over each cost: a relative distance counts the same for small and large costs.
 
+    Whole numbers are rounded: a zero among them counts no more than a one.
+
     >>> weights(np.array([0.0, 10.0, 100.0])).tolist()
-    [10.0, 0.1, 0.01]
+    [1.0, 0.1, 0.01]
+    >>> weights(np.array([0.0, 12.5, 100.0])).tolist()
+    [10.0, 0.08, 0.01]
     """
     largest = float(np.max(np.abs(costs)))
     if largest == 0:
         return np.ones_like(costs)
-    return 1.0 / np.maximum(np.abs(costs), largest * _LEAST_WEIGHT)
+    return 1.0 / np.maximum(np.abs(costs), max(largest * _LEAST_WEIGHT, 1.0 if _are_whole(costs) else 0.0))
 
 
 def fit_model(model: ScalingModel, sizes: Floats, costs: Floats, *, exact: bool) -> Fit | None:
@@ -145,7 +152,7 @@ def fit_model(model: ScalingModel, sizes: Floats, costs: Floats, *, exact: bool)
     if model.family == "sum" and not np.all(solution[1:] > 0):
         return None  # one of its terms alone is another model
     residuals = columns @ solution - weight * costs
-    variance = max(float(np.mean(residuals**2)), _resolution(costs, weight))
+    variance = _variance(residuals, sizes, costs, weight)
     parameters = columns.shape[1] + (model.parameter is not None)
     spare = len(costs) - parameters
     scaled = solution / scales
@@ -225,7 +232,7 @@ def fit_falling(sizes: Floats, costs: Floats) -> list[Fit]:
     if solution[1] <= 0 or solution[2] >= 0:
         return []
     residuals = columns @ solution - weight * costs
-    variance = max(float(np.mean(residuals**2)), _resolution(costs, weight))
+    variance = _variance(residuals, sizes, costs, weight)
     return [
         Fit(
             law="n - n^2",
@@ -275,8 +282,7 @@ def ordered(fits: Sequence[Fit], sizes: Floats, costs: Floats) -> list[Fit]:
     >>> [fit.law for fit in ordered([fit for fit in fits if fit is not None], n, 10 + n)][:2]
     ['n', 'n log n']
     """
-    levels = [float(np.median(costs[sizes == size])) for size in np.unique(sizes)]
-    rises = bool(np.all(np.diff(levels) > 0))
+    rises = bool(np.all(np.diff(levels_of(sizes, costs)) > 0))
     least_growth = 0.0 if rises else _LEAST_GROWTH * float(np.median(np.abs(costs)))
     growing = [fit for fit in fits if fit.law != "1" and float(np.ptp(fit.at(sizes))) >= least_growth]
     constant = [fit for fit in fits if fit.law == "1"]
@@ -288,27 +294,46 @@ def ordered(fits: Sequence[Fit], sizes: Floats, costs: Floats) -> list[Fit]:
     return sorted([*constant, *growing], key=lambda fit: fit.aicc)
 
 
-def falls(sizes: Floats, costs: Floats) -> bool:
+def levels_of(sizes: Floats, costs: Floats) -> Floats:
+    """The median cost of every size, from the smallest size to the largest.
+
+    >>> levels_of(np.array([2.0, 1, 2, 2]), np.array([5.0, 1, 7, 9])).tolist()
+    [1.0, 7.0]
+    """
+    order = np.argsort(sizes, kind="stable")
+    starts = np.flatnonzero(np.diff(sizes[order])) + 1
+    if len(starts) + 1 == len(sizes):
+        return costs[order]
+    return np.array([float(np.median(same)) for same in np.split(costs[order], starts)])
+
+
+def falls(sizes: Floats, costs: Floats, *, exact: bool) -> bool:
     """Whether costs fall as the size grows, which no model here does: a falling line beats the constant by far.
 
+    Exact costs fall, however bent, if they rise at no size.
+
     >>> n = np.array([1.0, 2, 4, 8, 16, 32, 64, 128])
-    >>> [falls(n, costs) for costs in (1000 - 3 * n, 1000 + 3 * n, n * 0 + 1000)]
-    [True, False, False]
+    >>> [falls(n, costs, exact=True) for costs in (1000 - 3 * n, 1000 / n, 1000 + 3 * n, n * 0 + 1000)]
+    [True, True, False, False]
     """
+    if exact:
+        levels = levels_of(sizes, costs)
+        if levels[-1] < levels[0] * (1 - _LEAST_FALL) and bool(np.all(np.diff(levels) <= 0)):
+            return True
     fits = fit_laws(sizes, costs, exact=True)
     constant = fits[0] if fits else None
     if constant is None or constant.law != "1" or constant.misfit < _LEAST_FALL:
         return False
     weight = weights(costs)
-    floor = _resolution(costs, weight)
     for law in LAWS[1:]:
         growth = law.growths[0](sizes)
         if np.ptp(growth) == 0:
             continue
         columns = np.column_stack([weight, weight * growth / float(growth.max())])
         solution = np.linalg.lstsq(columns, weight * costs, rcond=None)[0]
-        left = float(np.sum((columns @ solution - weight * costs) ** 2))
-        ahead = constant.aicc - _aicc(len(costs), 3, max(left / len(costs), floor)) >= _FALL_AHEAD
+        residuals = columns @ solution - weight * costs
+        left = float(np.sum(residuals**2))
+        ahead = constant.aicc - _aicc(len(costs), 3, _variance(residuals, sizes, costs, weight)) >= _FALL_AHEAD
         if solution[1] < 0 and (ahead or left < _REFUTED * squares(constant)):
             return True
     return False
@@ -352,15 +377,43 @@ def shared_basis(fit: Fit, sizes: Floats, total: Floats, parts: Sequence[Floats]
     return rows
 
 
-def resolution(costs: Floats) -> float:
+def resolution(sizes: Floats, costs: Floats) -> float:
     """The relative distance that no model can fall below: costs in whole numbers are rounded."""
-    return math.sqrt(_resolution(costs, weights(costs)))
+    return math.sqrt(_variance(np.zeros_like(costs), sizes, costs, weights(costs)))
 
 
-def _resolution(costs: Floats, weight: Floats) -> float:
-    """The variance that no law can fall below: whole numbers are rounded to one, other numbers by the computer."""
-    whole = bool(np.all(costs == np.round(costs)))
-    return max(float(np.mean(weight**2)) / 12 if whole else 0.0, _FLOAT_MISFIT**2)
+def beyond_rounding(residuals: Floats, costs: Floats) -> float:
+    """The largest relative distance that rounding does not explain; zero where it explains all.
+
+    Costs in whole numbers are rounded to one. A model that follows the rounding of small costs is off at large ones.
+
+    >>> costs = np.array([1.0, 2, 3, 4])
+    >>> beyond_rounding(np.array([0.5, 0, 0, -1.0]), costs), beyond_rounding(np.array([0, 0, 0, -3.0]), costs)
+    (0.0, 0.75)
+    """
+    weight = weights(costs)
+    distance, rounding = np.abs(residuals * weight), _FLOAT_MISFIT
+    if _are_whole(costs):
+        distance[np.abs(residuals) <= 1.0] = 0.0
+        # A zero is off by all of itself: it does not say how much the others may be off by.
+        rounding = max(rounding, math.sqrt(float(np.mean(np.where(costs > 0, weight, 0.0) ** 2)) / 12))
+    largest = float(np.max(distance))
+    return largest if largest > _ROUNDINGS * rounding else 0.0
+
+
+def _variance(residuals: Floats, sizes: Floats, costs: Floats, weight: Floats) -> float:
+    """The mean square of the distances, each no less than rounding: to whole numbers, or by the computer.
+
+    That nothing costs nothing is not rounded: one zero at size 0 would hide what the other costs distinguish.
+    """
+    squared = residuals**2
+    if _are_whole(costs):
+        squared = np.maximum(squared, np.where((sizes > 0) | (costs > 0), weight**2 / 12, 0.0))
+    return max(float(np.mean(squared)), _FLOAT_MISFIT**2)
+
+
+def _are_whole(costs: Floats) -> bool:
+    return bool(np.all(costs == np.round(costs)))
 
 
 def _aicc(points: int, parameters: int, variance: float, *, exact: bool = False) -> float:

@@ -48,7 +48,7 @@ def predict(study: ScalingAnalysis, size: float) -> Prediction:
     >>> from firstlight.stats.scaling.analysis import study
     >>> found = study([1, 2, 4, 8, 16, 32, 64, 128], [100 + 10 * n for n in (1, 2, 4, 8, 16, 32, 64, 128)], exact=True)
     >>> round(predict(found, 256).value), predict(found, 1000).value, round(predict(found, 1000).high)
-    (2660, None, 10230)
+    (2660, None, 10143)
     """
     low, high = band_of(study.fits, size, study.unrefuted)
     best = float(study.best.at(np.array([size]))[0])

@@ -38,7 +38,7 @@ def unrefuted(
     """
     found = []
     if len(costs) < CLEAR_SIZES:
-        met = len(costs) * (_MET * resolution(costs)) ** 2
+        met = len(costs) * (_MET * resolution(sizes, costs)) ** 2
         most = max(squares(best) * (1.0 if exact else _AS_NEAR), met)
         if not (exact and best.is_simple and best.spare >= _NO_COINCIDENCE and squares(best) <= met):
             found = [fit for fit in fit_every(sizes, costs, exact=exact, terms=terms) if squares(fit) <= most]
