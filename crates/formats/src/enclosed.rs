@@ -5,6 +5,8 @@ mod json_strings;
 mod page;
 mod quotes;
 
+use crate::counts::counted;
+use crate::firmware::loader_stages;
 use crate::format::{Format, Head, Likelihood, HEAD_BYTES};
 use crate::kernel_log::printk::looks;
 use crate::kernel_log::{boot_messages, prefix, unstamped_lines};
@@ -134,14 +136,54 @@ fn anywhere(
         Some(half + memchr::memchr(b'\n', bytes.get(half..)?)? + 1)
     };
     let mut starts = first_of_a_kernel(&bytes).into_iter().chain(std::iter::successors(Some(0), next));
-    let (format, start) = starts.find_map(sure)?;
+    let stamped = || {
+        let start =
+            Some(&bytes).filter(|_| within == Enclosure::Lines).and_then(|bytes| stamped_behind_a_loader(bytes))?;
+        Some((formats.clone().find(is_printk)?, start))
+    };
+    let (format, start) = starts.find_map(sure).or_else(stamped)?;
     // On a console everything before the kernel belongs to it.
-    let serial = formats.clone().find(|format| format.name() == "serial").filter(|_| format.name() == "printk");
+    let console = match format.name() {
+        "printk" => true,
+        "loader-stages" => loader_stages::holds_kernel(&bytes),
+        _ => false,
+    };
+    let serial = formats.clone().find(|format| format.name() == "serial").filter(|_| console);
     if let Some(serial) = serial.or(Some(format).filter(|format| format.name() == "serial")) {
         return Some(Enclosed { format: serial, bytes, within, skipped: 0 });
     }
     let skipped = memchr::memchr_iter(b'\n', &bytes[..start]).count() as u64;
     Some(Enclosed { format, bytes: bytes[start..].to_vec(), within, skipped })
+}
+
+/// Whether a line begins with a kernel's stamp.
+fn is_stamped(line: &[u8]) -> bool {
+    prefix::inner_stamp(line, 0).is_some_and(|(at, _)| at == 0)
+}
+
+fn is_printk(format: &&'static dyn Format) -> bool {
+    format.name() == "printk"
+}
+
+/// So many lines with a kernel's stamp in a row are a kernel's.
+const IN_A_ROW: usize = 8;
+
+/// Where a kernel's stamps begin behind the name of a loader: its first lines are missing, and what a loader or userspace prints
+/// may be more than what the kernel does.
+fn stamped_behind_a_loader(bytes: &[u8]) -> Option<usize> {
+    let (mut at, mut start, mut loader, mut row) = (0, 0, false, 0);
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        loader |= matches!(unstamped_lines::sign(line.trim_ascii_end()), Some(unstamped_lines::Sign::Banner(_)));
+        if row == 0 {
+            start = at;
+        }
+        at += line.len();
+        row = if loader && is_stamped(line) { row + 1 } else { 0 };
+        if row == IN_A_ROW {
+            return Some(start);
+        }
+    }
+    None
 }
 
 /// Where the first line of a kernel begins.
@@ -159,7 +201,12 @@ pub fn what_it_holds(bytes: &[u8]) -> Option<String> {
         _ => None,
     });
     if let Some((name, line)) = loader {
-        return Some(format!("it holds the output of a boot loader ({name}, line {line}), and no line of a kernel"));
+        let stamped = lines().filter(|(line, _)| is_stamped(line)).count();
+        let kernel = match stamped {
+            0 => "no line of a kernel".to_owned(),
+            _ => counted(stamped as u64, "# line[|s] with a kernel's stamp, too few to read a boot"),
+        };
+        return Some(format!("it holds the output of a boot loader ({name}, line {line}), and {kernel}"));
     }
     let kind = match [Enclosure::Html, Enclosure::Json].map(|kind| kind.is_document(bytes)) {
         [true, _] => "a web page",

@@ -1,7 +1,7 @@
 //! Records that stand within something else.
 #![expect(clippy::unwrap_used, reason = "a test stops where it is surprised")]
 
-use firstlight_formats::evidence::{Evidence, ProblemKind};
+use firstlight_formats::evidence::{Evidence, ProblemKind, SpanKind};
 use firstlight_merge::boot_selection::boots;
 use firstlight_merge::record::{Read, Record};
 
@@ -64,6 +64,42 @@ fn a_kernel_far_from_the_beginning_is_found() {
     assert_eq!(evidence.log.iter().filter(|(stamp, _)| stamp.time_ns.is_some()).count(), LOG.len());
     assert!(!evidence.problems.iter().any(|problem| problem.kind == ProblemKind::LostHead), "{:?}", evidence.problems);
     assert_eq!(boots(&found).len(), 1);
+}
+
+#[test]
+fn a_kernel_behind_the_lines_of_loaders_is_a_console() {
+    let steps: String = (0..39).map(|step| format!("B - {:>9} - step_{step}, Start\n", 1000 * (step + 1))).collect();
+    let sbl = format!("Format: Log Type - Time(microsec) - Message - Optional Info\n{steps}");
+    let tegra: String = (0..40).map(|step| format!("[0000.{step:03}] [TegraBoot] step {step}\n")).collect();
+    let between: String =
+        (0..2000).map(|number| format!("step {number} of another loader, without a time\n")).collect();
+    for (loader, log) in [(&sbl, &LOG[..]), (&tegra, &LOG[..]), (&sbl, &LOG[1..])] {
+        let found = read("console.log", &format!("{loader}{between}{}\n", log.join("\n")));
+        let evidence = found.outcome.as_deref().unwrap();
+        let formats: Vec<&str> = evidence.iter().map(|evidence| evidence.format.name).collect();
+        let kernel = evidence.iter().find(|evidence| evidence.log.iter().any(|(_, text)| LOG[3].ends_with(text)));
+        assert!(kernel.is_some(), "{formats:?} {log:?}");
+        assert!(evidence.iter().any(|evidence| evidence.spans.iter().any(|span| span.kind == SpanKind::Firmware)));
+    }
+    let alone = read("console.log", &format!("{sbl}{between}"));
+    assert_eq!(only(&alone).format.name, "loader-stages");
+}
+
+#[test]
+fn a_kernel_without_its_first_line_is_found_behind_a_loader_and_before_much_else() {
+    let before: String = (0..1500).map(|number| format!("Loading step {number} of the firmware\n")).collect();
+    let after: String = (0..1500).map(|number| format!("words {number} of a program\n")).collect();
+    let kernel: String = (0..20).map(|number| format!("[    2.{number:06}] widget {number}: ready\n")).collect();
+    let text =
+        |kernel: &str| format!("{before}Welcome to GRUB!\n> menu\n{kernel}[    3.100000] {}\n{after}", &LOG[3][15..]);
+    let found = read("console.txt", &text(&kernel));
+    let evidence = only(&found);
+    assert_eq!(evidence.log.iter().filter(|(stamp, _)| stamp.time_ns.is_some()).count(), 21);
+    assert!(!evidence.problems.iter().any(|problem| problem.kind == ProblemKind::Embedded), "{:?}", evidence.problems);
+    let untimed = evidence.problems.iter().find(|problem| problem.kind == ProblemKind::Untimed).unwrap();
+    assert!(untimed.detail.starts_with("only 21 lines have a time of 3023"), "{}", untimed.detail);
+    let few = read("console.txt", &text(&kernel[..120])).outcome.unwrap_err().to_string();
+    assert!(few.contains("GRUB") && !few.contains("no line of a kernel"), "{few}");
 }
 
 #[test]

@@ -13,6 +13,8 @@ pub enum Grammar {
     Qualcomm,
     /// `1040 |      11 ms |       2 ms | Board PostTempRamInit hook`.
     Slim,
+    /// `[   10.122428084,5] OPAL starting...`: seconds with nine decimals, and a level.
+    Skiboot,
 }
 
 impl Grammar {
@@ -23,6 +25,7 @@ impl Grammar {
             Self::LittleKernel => "LK",
             Self::Qualcomm => "PBL and SBL",
             Self::Slim => "Slim Bootloader",
+            Self::Skiboot => "OPAL",
         }
     }
 }
@@ -69,7 +72,7 @@ impl<'a> LoaderLine<'a> {
         match self.grammar {
             Grammar::Millis => self.stage.is_some(),
             Grammar::LittleKernel => self.greets,
-            Grammar::Qualcomm | Grammar::Slim => true,
+            Grammar::Qualcomm | Grammar::Slim | Grammar::Skiboot => true,
         }
     }
 }
@@ -86,13 +89,15 @@ impl<'a> LoaderLine<'a> {
 /// assert_eq!((tegra.at_ns, tegra.stage), (Some(114_000_000), Some("TegraBoot")));
 /// let lk = loader_line(b"[1210] booting linux @ 0x80080000").unwrap();
 /// assert_eq!((lk.at_ns, lk.is_certain()), (Some(1_210_000_000), false));
+/// let opal = loader_line(b"[   10.122437735,8] OPAL is Powered By Linked-List Technology.").unwrap();
+/// assert_eq!((opal.at_ns, opal.name), (Some(10_122_437_735), "OPAL is Powered By Linked-List Technology."));
 /// assert!(loader_line(b"[0] welcome to lk").unwrap().is_certain());
 /// assert!(loader_line(b"[    0.412345] widget: ready").is_none());
 /// ```
 pub fn loader_line(line: &[u8]) -> Option<LoaderLine<'_>> {
     let line = line.trim_ascii_start();
     match line.first()? {
-        b'[' => stamped(line).or_else(|| little_kernel(line)),
+        b'[' => stamped(line).or_else(|| skiboot(line)).or_else(|| little_kernel(line)),
         b'B' | b'D' => qualcomm(line),
         b'0'..=b'9' => slim(line),
         _ => None,
@@ -117,6 +122,18 @@ pub fn loader_stamp(line: &[u8]) -> Option<(i64, &[u8])> {
 fn stamped(line: &[u8]) -> Option<LoaderLine<'_>> {
     let (at, rest) = loader_stamp(line)?;
     Some(LoaderLine::stamped(at, text(rest)?))
+}
+
+/// `[   10.122428084,5] text`, as skiboot's console writes it (`core/console-log.c`): the time base, and a level.
+fn skiboot(line: &[u8]) -> Option<LoaderLine<'_>> {
+    let inside = unpadded(line.strip_prefix(b"[")?);
+    let decimals = number(inside)?.1.strip_prefix(b".")?;
+    let level = decimals.get(9..12).filter(|level| level.starts_with(b",") && level.ends_with(b"]"));
+    if !level?[1].is_ascii_digit() {
+        return None;
+    }
+    let (at, rest) = seconds(inside)?;
+    Some(LoaderLine::of(Grammar::Skiboot, Some(at), text(rest.get(3..)?)?))
 }
 
 /// `[1210] text`. Other programs number their lines so, too: the time counts where this loader has greeted.

@@ -10,6 +10,8 @@ use crate::about::{About, Origin, Traits};
 use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Instant, Log, Mark, Problem, ProblemKind, Span, SpanKind, Stamp};
 use crate::format::{Format, Head, Input, Likelihood};
+use crate::kernel_log::boots::is_first;
+use crate::kernel_log::prefix::{self, inner_stamp};
 use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
@@ -49,15 +51,61 @@ impl Format for LoaderStages {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut lines = Lines::new(input.bytes);
         let mut stages = Stages::default();
+        let mut kernel = KernelLines::default();
         lines.each(|line| {
             stages.line(line.bytes, line.number);
+            kernel.line(line.bytes, line.number);
         })?;
+        if let Some(line) = kernel.begin() {
+            return Err(self.not_this(&format!("a kernel's lines begin at line {line}: it is a capture of a console")));
+        }
         let what = "no line has a time of a boot loader".to_owned();
         let found = stages.evidence(self.about());
         let mut evidence = found.ok_or(FormatError::NotThis { format: self.title(), what })?;
         evidence.problems.extend(lines.problems());
         Ok(vec![evidence])
     }
+}
+
+/// So many lines with a kernel's stamp are a kernel's, without its first line.
+const KERNEL_STAMPS: u64 = 3;
+
+/// The lines of a kernel among those of loaders: what a loader has printed may be longer than what recognition sees.
+#[derive(Debug, Default)]
+struct KernelLines {
+    /// The number of its first line.
+    first: Option<u64>,
+    /// How many lines have a kernel's stamp, and which is the first of them.
+    stamped: Option<(u64, u64)>,
+}
+
+impl KernelLines {
+    fn line(&mut self, bytes: &[u8], number: u64) {
+        if self.first.is_some() {
+            return;
+        }
+        let found = prefix::parse(bytes);
+        if is_first(found.text) {
+            self.first = Some(self.stamped.map_or(number, |(_, first)| first));
+        } else if inner_stamp(bytes, 0).is_some() {
+            self.stamped.get_or_insert((0, number)).0 += 1;
+        }
+    }
+
+    /// Where the kernel's lines begin, if there are any.
+    fn begin(&self) -> Option<u64> {
+        self.first.or(self.stamped.filter(|(lines, _)| *lines >= KERNEL_STAMPS).map(|(_, first)| first))
+    }
+}
+
+/// Whether a text holds lines of a kernel.
+pub fn holds_kernel(bytes: &[u8]) -> bool {
+    let mut kernel = KernelLines::default();
+    bytes
+        .split(|&byte| byte == b'\n')
+        .zip(1_u64..)
+        .for_each(|(line, number)| kernel.line(line.trim_ascii_end(), number));
+    kernel.begin().is_some()
 }
 
 /// One stage, on the clock that all of them are joined to.

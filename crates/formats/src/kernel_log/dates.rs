@@ -67,6 +67,15 @@ pub fn of_logcat(bytes: &[u8]) -> Option<(i64, &[u8])> {
     Some((instant(1970, month, day, time)?, rest))
 }
 
+/// `03:09:07,531 `, as the rsyslog of Anaconda writes it: no date, and milliseconds.
+pub fn of_installer(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    if bytes.get(2) != Some(&b':') || bytes.get(8) != Some(&b',') {
+        return None;
+    }
+    let (time, rest) = clock(bytes)?;
+    Some((instant(1970, 1, 1, time)?, byte(rest, b' ')?))
+}
+
 /// `Nov  4 10:00:00`, as syslog writes it: no year.
 pub fn of_syslog(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let month = name(bytes, MONTHS)?;

@@ -176,6 +176,9 @@ fn dated(line: &[u8]) -> Option<(Time, Said<'_>)> {
     if let Some((time, rest)) = dates::of_logcat(line) {
         return logcat(rest).map(|said| (Time::Date(time, 1_000_000), said));
     }
+    if let Some((time, rest)) = dates::of_installer(line) {
+        return installer(rest).map(|said| (Time::Date(time, 1_000_000), said));
+    }
     let (time, rest) = match dates::of_syslog(line) {
         Some((time, rest)) => (Time::Date(time, 1_000_000_000), rest),
         None => {
@@ -193,7 +196,26 @@ fn dated(line: &[u8]) -> Option<(Time, Said<'_>)> {
     Some((time, sender(rest)))
 }
 
-/// `  0     0 I TAG: message`, as Android's logcat writes process, thread, level and tag. The kernel has number 0.
+/// `NOTICE kernel:message`, as Anaconda's rsyslog writes level and process.
+fn installer(rest: &[u8]) -> Option<Said<'_>> {
+    let (level, own) = split(rest, b" ")?;
+    let level = match level {
+        b"EMERG" => 0,
+        b"ALERT" => 1,
+        b"CRIT" | b"CRITICAL" => 2,
+        b"ERR" | b"ERROR" => 3,
+        b"WARNING" => 4,
+        b"NOTICE" => 5,
+        b"INFO" => 6,
+        b"DEBUG" => 7,
+        _ => return None,
+    };
+    let message = own.strip_prefix(b"kernel:");
+    Some(Said { level: Some(level), foreign: message.is_none(), host: None, text: message.unwrap_or(own) })
+}
+
+/// `  0     0 I TAG: message`, as Android's logcat writes process, thread, level and tag. The kernel has number 0, or that of the
+/// process that it ran for, and then no tag.
 fn logcat(rest: &[u8]) -> Option<Said<'_>> {
     let (process, rest) = number(unpadded(rest))?;
     let (_, rest) = number(unpadded(rest))?;
@@ -208,8 +230,14 @@ fn logcat(rest: &[u8]) -> Option<Said<'_>> {
     };
     let rest = rest.strip_prefix(b" ")?;
     // The kernel's tag is empty, or the first word of its message.
-    let text = unpadded(rest).strip_prefix(b": ").unwrap_or(rest);
-    Some(Said { level: Some(level), foreign: process != 0, host: None, text: processor(text).unwrap_or(text) })
+    let untagged = unpadded(rest).strip_prefix(b": ");
+    let text = untagged.unwrap_or(rest);
+    Some(Said {
+        level: Some(level),
+        foreign: process != 0 && untagged.is_none(),
+        host: None,
+        text: processor(text).unwrap_or(text),
+    })
 }
 
 /// Takes off `HOST PROCESS[PID]: `; BusyBox's syslogd puts `FACILITY.LEVEL ` between the two, or leaves out the host.
@@ -421,6 +449,15 @@ mod tests {
             (Some(4), logcat, None, "widget")
         );
         assert!(parse(b"01-01 00:00:01.234   412   413 D Zygote  : begin").foreign);
+        let untagged = parts("01-01 00:00:01.234     1     1 D         : initcall a+0x0/0x1 returned 0 after 0 usecs");
+        assert_eq!(untagged, (Some(7), logcat, None, "initcall a+0x0/0x1 returned 0 after 0 usecs"));
+        let installer = Some(Time::Date(11_347_531_000_000, 1_000_000));
+        assert_eq!(parts("03:09:07,531 NOTICE kernel:Linux version"), (Some(5), installer, None, "Linux version"));
+        assert!(parse(b"03:09:07,531 INFO systemd:Started gizmo.").foreign);
+        assert_eq!(
+            parts("03:09:07,531 words of another program"),
+            (None, None, None, "03:09:07,531 words of another program")
+        );
         assert_eq!(parts("<30>[\t0.412345] widget"), (Some(6), kernel, None, "widget"));
         assert_eq!(parts("kern  :warn  : [    0.412345] w"), (Some(4), kernel, None, "w"));
         assert_eq!(parts("[    0.412345 <    0.000001>] w"), (None, kernel, None, "w"));

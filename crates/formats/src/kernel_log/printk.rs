@@ -49,10 +49,11 @@ pub fn looks(head: &Head<'_>) -> Looks {
         looks.lines += 1;
         let found = prefix::parse(line);
         let time = found.time.is_some() && !found.foreign;
-        // Many programs write dates; only dmesg has them in brackets, or with a comma, and logcat names the kernel.
+        // Many programs write dates; only dmesg has them in brackets, or with a comma; logcat and installers name the kernel.
         let dmesg = line.first() == Some(&b'[')
             || (line.get(4) == Some(&b'-') && line.get(19) == Some(&b','))
-            || dates::of_logcat(line).is_some();
+            || dates::of_logcat(line).is_some()
+            || dates::of_installer(line).is_some();
         let dated = matches!(found.time, Some(prefix::Time::Date(..))) && !dmesg;
         looks.stamped += usize::from(time && !dated);
         looks.boot += usize::from(is_boot_message(found.text));

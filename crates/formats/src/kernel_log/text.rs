@@ -1,9 +1,10 @@
 //! Logs of text, line by line: what stands before each message is taken off, and each line given to its boot.
 
-use super::boot_messages::is_boot_message;
+use super::boot_messages::{is_boot_message, is_early_message};
 use super::boots::{is_first, Boots};
 use super::bytes::is_of_program;
 use super::prefix::{inner_stamp, parse, usual, without_host, Prefixed, Time};
+use super::unstamped_lines::{sign, Sign};
 use crate::about::About;
 use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
@@ -17,6 +18,10 @@ use std::io::BufRead;
 const HOST_WITHIN: u64 = 8;
 /// Two records on one line are not further apart than this.
 const TOGETHER: i64 = 1_000_000_000_000;
+
+/// Of so many lines of a console, less than one of so many parts with times is said.
+const FEW_OF: usize = 50;
+const FEW_PARTS: usize = 10;
 
 /// Which of the times of its lines a log goes by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +57,8 @@ pub struct Text {
     settled: bool,
     /// The kernel's own stamps were shortened to milliseconds.
     in_millis: bool,
+    /// A loader has handed over to a kernel, and no line of the kernel has come yet.
+    handed_over: bool,
 }
 
 impl Text {
@@ -75,6 +82,7 @@ impl Text {
             stamped: 0,
             settled: false,
             in_millis: false,
+            handed_over: false,
         }
     }
 
@@ -283,7 +291,13 @@ impl Text {
 
     /// Without timestamps, lines of the kernel cannot be distinguished from others, except those of boot loaders.
     fn either(&mut self, stamp: Stamp, text: &[u8]) {
-        if super::unstamped_lines::sign(text).is_some() || (self.boots.before_kernel() && !self.starts(text)) {
+        let sign = sign(text);
+        if sign.is_some() || (self.boots.before_kernel() && !self.starts(text)) {
+            match sign {
+                Some(Sign::HandOver | Sign::Decompression) => self.handed_over = true,
+                Some(Sign::Banner(_)) => self.handed_over = false,
+                Some(Sign::Login) | None => {}
+            }
             self.boots.other(stamp, text);
         } else {
             self.boots.kernel(stamp, text);
@@ -292,7 +306,8 @@ impl Text {
 
     /// Before the kernel's first line a console shows firmware and loader; elsewhere every line is the kernel's.
     fn starts(&self, text: &[u8]) -> bool {
-        !self.console || text.starts_with(b"Linux version ") || text.starts_with(b"Booting Linux")
+        let unnamed = || self.handed_over && is_early_message(text);
+        !self.console || text.starts_with(b"Linux version ") || text.starts_with(b"Booting Linux") || unnamed()
     }
 
     /// Every boot.
@@ -358,6 +373,12 @@ impl Text {
                     boot.problem(ProblemKind::Untimed, None, detail);
                 }
                 _ => {}
+            }
+            let timed = boot.log.iter().filter(|(stamp, _)| stamp.time_ns.is_some()).count();
+            if self.console && goes.is_some() && boot.log.len() >= FEW_OF && timed * FEW_PARTS < boot.log.len() {
+                let detail = counted(timed as u64, "# line[ has|s have] a time");
+                let detail = format!("only {detail} of {}: of the others only the order is known", boot.log.len());
+                boot.problem(ProblemKind::Untimed, None, detail);
             }
         }
         Ok(boots)

@@ -58,7 +58,8 @@ impl Format for BootchartHeader {
             evidence.understood += 1;
             match key.as_str() {
                 "system.uname" => {
-                    let mut words = value.split_ascii_whitespace();
+                    // Android's init writes `/proc/version`, other collectors `uname -srvm`.
+                    let mut words = value.split_ascii_whitespace().filter(|word| *word != "version");
                     if let ("Linux", Some(release)) = (words.next().unwrap_or_default(), words.next()) {
                         evidence.facts.push(("kernel.release".into(), release.to_owned()));
                     }

@@ -52,11 +52,12 @@ fn one(word: &str) -> Option<i64> {
     }
 }
 
-/// The leading length of a text, and what comes after it.
+/// The leading length of a text, and what comes after it. In a log the last word ends with the sentence's dot.
 ///
 /// ```
 /// use firstlight_formats::systemd::timespan::leading;
 /// assert_eq!(leading("1min 2.345s (kernel) + 3s"), Some((62_345_000_000, "(kernel) + 3s")));
+/// assert_eq!(leading("1min 3.300s."), Some((63_300_000_000, "")));
 /// assert_eq!(leading("kernel"), None);
 /// ```
 pub fn leading(text: &str) -> Option<(i64, &str)> {
@@ -64,7 +65,7 @@ pub fn leading(text: &str) -> Option<(i64, &str)> {
     let mut total: Option<i64> = None;
     loop {
         let word = rest.split_ascii_whitespace().next().unwrap_or_default();
-        let value = if word == "0" && total.is_none() { Some(0) } else { one(word) };
+        let value = if word == "0" && total.is_none() { Some(0) } else { one(word.strip_suffix('.').unwrap_or(word)) };
         let Some(value) = value else { break };
         total = Some(total.unwrap_or(0).checked_add(value)?);
         rest = rest.get(word.len()..).unwrap_or_default().trim_start();
