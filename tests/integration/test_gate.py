@@ -422,6 +422,15 @@ def test_a_damaged_baseline_is_reported(place: Path, text: str, capsys: pytest.C
     assert "baseline.json" in capsys.readouterr().err
 
 
+def test_a_baseline_with_a_time_below_zero_is_rejected(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = place / "baselines" / "baseline.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
+    data["samples"][0]["virtual_ns"] *= -1
+    path.write_text(json.dumps(data), encoding="utf-8")
+    assert run(["gate", "a.boot"]) == 2
+    assert "has no time above 0" in capsys.readouterr().err
+
+
 def test_a_missing_baseline_is_reported_with_what_makes_one(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["gate", "a.boot", "--baseline", "other"]) == 2
     assert "hint: `firstlight baseline set BOOT --as other" in capsys.readouterr().err

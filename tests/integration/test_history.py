@@ -192,6 +192,45 @@ def test_what_is_no_history_is_reported(
     assert run(["history", "show", "none.duckdb"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE measures SET ns = NULL WHERE number = 2 AND kind = 'total'", "boot 2 has no time of total"),
+        ("UPDATE measures SET ns = -5 WHERE number = 2 AND kind = 'total'", "boot 2 has no time of total"),
+        ("UPDATE boots SET testbed = '{}' WHERE number = 2", "boot 2 has no testbed"),
+        ("UPDATE boots SET testbed = 'x' WHERE number = 2", "boot 2 has no testbed"),
+        ("UPDATE boots SET inputs = '[' WHERE number = 2", "boot 2 has no inputs"),
+        ("UPDATE boots SET inputs = NULL WHERE number = 2", "boot 2 has no inputs"),
+    ],
+)
+def test_a_history_that_was_edited_by_hand_is_reported(
+    place: Path, statement: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import duckdb
+
+    with duckdb.connect("h.duckdb") as connection:
+        connection.execute(statement)
+    for command in ("show", "regressions"):
+        capsys.readouterr()
+        assert run(["history", command, "h.duckdb"]) == 1
+        assert said in capsys.readouterr().err
+
+
+def test_a_damaged_history_is_not_called_one_that_another_process_writes(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "cut.duckdb").write_bytes((place / "h.duckdb").read_bytes()[:5000])
+    capsys.readouterr()
+    assert run(["history", "show", "cut.duckdb"]) == 1
+    assert "wait until" not in capsys.readouterr().err
+
+
+def test_a_label_of_several_lines_stays_on_one_line_of_a_hint(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["history", "add", "h.duckdb", "0.boot", "--at", "a\nb"]) == 0
+    assert run(["history", "anchor", "h.duckdb", "0.boot", "--at", "none"]) == 2
+    assert r"the newest is `a\nb`" in capsys.readouterr().err
+
+
 def test_a_failed_boot_does_not_come_in(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_bundle(place, name="f.boot", failed=True)
     assert run(["history", "add", "h.duckdb", "f.boot", "--at", "v9"]) == 4

@@ -11,10 +11,14 @@ import pytest
 from answers import data_of_answer
 from firstlight.cli.main import run
 from firstlight.errors import UsageError
+from firstlight.experiment.design import cells_of
 from firstlight.experiment.scaling.costs import CostSeries
 from firstlight.experiment.scaling.import_table import read_table
-from firstlight.experiment.scaling.plan import expand, parse_scale_plan
+from firstlight.experiment.scaling.plan import expand, experiment_of, parse_scale_plan
 from firstlight.experiment.scaling.result import Answer, configurations_of, measured_meetings, too_close
+from firstlight.experiment.scaling.run import Prepare, without_effect
+from firstlight.experiment.schedule import Prepared
+from firstlight.experiment.store import CellState, State, Store
 from firstlight.render.views.scaling import meeting_line, meeting_text
 from firstlight.stats.scaling.crossover import Bracket
 
@@ -221,6 +225,22 @@ def test_a_plan_puts_the_size_into_the_recipe() -> None:
     assert change.append == "acpi=off"
     assert len(change.qemu_options) == 40
     assert change.qemu_options[-1] == "pci-testdev,addr=a.3"
+
+
+def test_a_size_that_changes_nothing_is_named_before_anything_boots(tmp_path: Path) -> None:
+    plan = parse_scale_plan(PLAN, "p.toml")
+    experiment = experiment_of(plan, {name: plan.all_sizes() for name in plan.names()}, PLAN, "p.toml")
+    # The inputs of the second configuration are equal at all sizes.
+    cells = [
+        CellState(name=cell.name, directory=cell.directory, levels=cell.levels,
+                  key="one" if cell.name.startswith("noacpi") else cell.name)
+        for cell in cells_of(experiment)
+    ]  # fmt: skip
+    state = State(schema_version=1, plan_file="p.toml", seed=1, order=[], canary=None, cells=cells)
+    prepared = Prepared(Store(tmp_path / "p"), experiment, PLAN, state, [], [], [])
+    assert without_effect(Prepare(plan, Path("p.toml"), PLAN, prepared)) == [
+        "the size `n` changes no input of any boot of `noacpi`: all sizes are one boot"
+    ]
 
 
 @pytest.mark.parametrize(

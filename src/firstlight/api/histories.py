@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from firstlight.api.arguments import PathLike, as_path, progress_of
 from firstlight.errors import UsageError
+from firstlight.escape import printable
 
 if TYPE_CHECKING:
     from firstlight.comparison.exact.difference import ExactDifference
@@ -107,9 +108,8 @@ def anchor_history(
     with open_history(Path(history)) as opened:
         labels = list(dict.fromkeys(str(row["label"]) for row in opened.boots()))
     if at not in labels:
-        raise UsageError(
-            f"the history has no boot at `{at}`", where="--at", hint=f"the newest is `{labels[-1]}`" if labels else None
-        )
+        hint = f"the newest is `{printable(labels[-1], 200)}`" if labels else None
+        raise UsageError(f"the history has no boot at `{at}`", where="--at", hint=hint)
     with progress_of(progress) as shown:
         bundle = repeat_boot(Path(boot), as_path(output), shown, qemu=as_path(qemu), trust=trust)
     with open_history(Path(history), write=True) as written:

@@ -150,5 +150,7 @@ def read_baseline(path: Path) -> Baseline:
     baseline = check(data, Baseline, str(path))
     if not baseline.samples:
         raise UsageError("this baseline has no boot", where=str(path), hint="save a new one")
+    if any(sample.virtual_ns <= 0 for sample in baseline.samples):
+        raise UsageError("a boot of this baseline has no time above 0", where=str(path), hint="save a new one")
     samples = [sample.in_present_words() for sample in baseline.samples]
     return baseline.model_copy(update={"samples": samples, "testbed": baseline.testbed.in_present_words()})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 import polars as pl
+from pydantic import ValidationError
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.key import key_of_boot
@@ -151,12 +152,18 @@ class History:
         return Added(added, tuple(known), tuple(incomplete))
 
     def boots(self) -> list[dict[str, Any]]:
-        """Every boot in order, with `total_ns`."""
+        """Every boot in order, with `total_ns`.
+
+        :raises FirstlightError: for a boot whose row was damaged.
+        """
         rows = self._rows(
             "SELECT boots.*, ns AS total_ns FROM boots LEFT JOIN measures USING (number) WHERE kind = 'total' "
             "ORDER BY number", [],
         )  # fmt: skip
-        return [row | {"testbed": _present_testbed(row["testbed"])} for row in rows]
+        damaged = next((row["number"] for row in rows if row["total_ns"] is None or row["total_ns"] <= 0), None)
+        if damaged is not None:
+            raise self._damaged(damaged, "time of total")
+        return [row | {"testbed": self._present_testbed(row), "inputs": self._checked_inputs(row)} for row in rows]
 
     def names(self, kind: str) -> list[str]:
         """What is measured of a kind."""
@@ -164,8 +171,14 @@ class History:
         return [row["name"] for row in rows]
 
     def values(self, kind: str, name: str) -> dict[int, int]:
-        """The nanoseconds of one series, by the number of the boot."""
+        """The nanoseconds of one series, by the number of the boot.
+
+        :raises FirstlightError: for one that is missing, or below 0.
+        """
         rows = self._rows("SELECT number, ns FROM present_measures WHERE kind = ? AND name = ?", [kind, name])
+        damaged = next((row["number"] for row in rows if row["ns"] is None or row["ns"] < (kind == "total")), None)
+        if damaged is not None:
+            raise self._damaged(damaged, f"time of {name}")
         return {row["number"]: row["ns"] for row in rows}
 
     def measured(self, kind: str) -> set[int]:
@@ -180,6 +193,27 @@ class History:
             [kind, list(numbers), len(numbers), least_ns],
         )
         return [row["name"] for row in rows]
+
+    def _present_testbed(self, row: Mapping[str, Any]) -> str:
+        """The testbed of a boot as the history stores it, with the present names of marks."""
+        try:
+            bed = Testbed.model_validate_json(row["testbed"] or "").in_present_words()
+        except ValidationError as error:
+            raise self._damaged(row["number"], "testbed") from error
+        return json.dumps(bed.model_dump(mode="json"), sort_keys=True)
+
+    def _checked_inputs(self, row: Mapping[str, Any]) -> str:
+        try:
+            is_table = isinstance(json.loads(row["inputs"] or ""), dict)
+        except (ValueError, RecursionError):
+            is_table = False
+        if not is_table:
+            raise self._damaged(row["number"], "inputs")
+        return str(row["inputs"])
+
+    def _damaged(self, number: int, lacks: str) -> FirstlightError:
+        message = f"the history is damaged: boot {number} has no {lacks}"
+        return FirstlightError(message, where=self._where, hint="add its boots to a new history")
 
     def _one(self, statement: str, values: list[Any]) -> Any:
         with _duckdb_errors(self._where):
@@ -272,12 +306,6 @@ def open_memory(folder: Path) -> Iterator[History]:
         yield history
     finally:
         connection.close()
-
-
-def _present_testbed(text: str) -> str:
-    """A testbed as a history stores it, with the present names of marks."""
-    bed = Testbed.model_validate_json(text).in_present_words()
-    return json.dumps(bed.model_dump(mode="json"), sort_keys=True)
 
 
 def _inputs(boot: Boot, sample: Sample) -> dict[str, str | None]:

@@ -16,7 +16,7 @@ from firstlight.experiment.scaling.result import (
     meetings_of,
     too_close,
 )
-from firstlight.experiment.scaling.run import band_of_boots, bisect_crossing, boot_all, prepare
+from firstlight.experiment.scaling.run import band_of_boots, bisect_crossing, boot_all, prepare, without_effect
 from firstlight.lab.host.progress import Progress
 from firstlight.recipe.mode import RecordMode
 
@@ -65,8 +65,12 @@ def scale_by_plan(
     """
     with progress:
         prepared = prepare(path, output, progress)
+        unchanged = without_effect(prepared)
+        for note in unchanged:
+            progress.note(note)
     plan = prepared.plan
     measured, notes = boot_all(prepared, boots, jobs)
+    notes = [*unchanged, *notes]
     configurations = configurations_of(measured, [*plan.predict, *at])
     meetings = [
         each for each in meetings_of(configurations) if plan.mode == RecordMode.LIVE or not each.crossing.measured

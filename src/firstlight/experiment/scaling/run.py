@@ -49,6 +49,19 @@ def prepare(file: Path, output: Path | None, progress: Progress) -> Prepare:
     return Prepare(plan, file, text, prepare_plan(experiment, text, file, output, progress))
 
 
+def without_effect(prepared: Prepare) -> list[str]:
+    """Name every configuration whose boots have the same inputs at all sizes."""
+    plan = prepared.plan
+    keys = {cell.name: cell.key for cell in prepared.experiment.state.cells}
+    found = []
+    for name in plan.names():
+        own = {keys[arm_name(plan, name, size)] for size in plan.all_sizes()}
+        if len(own) == 1 and all(own):
+            of = f" of `{name}`" if name else ""
+            found.append(f"the size `{plan.variable}` changes no input of any boot{of}: all sizes are one boot")
+    return found
+
+
 def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) -> tuple[list[CostSeries], list[str]]:
     """Boot every size that is not booted yet, and measure it.
 
