@@ -321,7 +321,13 @@ impl Text {
         lines: Vec<crate::evidence::Problem>,
     ) -> Result<Vec<Evidence>, FormatError> {
         if self.boots.lines() == 0 || (self.goes.is_none() && self.boots.understood() == 0) {
-            let what = "no line has a stamp of the kernel, and none is a message known from boots".to_owned();
+            let what = if self.console {
+                "no line has a stamp of the kernel, and neither `Linux version` nor a known message behind a loader's last line \
+                 shows where a kernel begins"
+            } else {
+                "no line has a stamp of the kernel, and none is a message known from boots"
+            };
+            let what = what.to_owned();
             return Err(FormatError::NotThis { format: title, what });
         }
         let goes = self.goes;
