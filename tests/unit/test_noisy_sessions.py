@@ -75,7 +75,20 @@ def test_the_share_of_slow_boots_is_compared_by_itself() -> None:
     assert (share.word, share.change.a, share.change.b) == ("regression", 0.0, 14 / 40)
     assert median.word != "regression"
     (none,) = compare_statistics(range(100, 140), range(100, 140), [Statistic.SLOW_SHARE], paired=True, seed=1)
-    assert (none.change, none.reason) == (None, "the boots of both arms together have one mode")
+    assert (none.change, none.reason) == (None, "all boots together have one mode, or one for each arm")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_shift_of_all_boots_changes_no_share_of_slow_boots(seed: int) -> None:
+    source = np.random.default_rng(seed)
+    a, b = (np.exp(source.normal(0, 0.006, 40)) * 1e9 for _ in "ab")
+    (shift,) = compare_statistics(a, b * 1.05, [Statistic.SLOW_SHARE], paired=False, seed=1)
+    assert (shift.word, shift.change) == ("inconclusive", None)
+    for times in (a, b):
+        times[::3] *= 1.2
+    (both,) = compare_statistics(a, b * 1.05, [Statistic.SLOW_SHARE], paired=False, seed=1)
+    assert both.change is not None
+    assert (both.change.a, both.change.b) == (14 / 40, 14 / 40)
 
 
 @pytest.mark.parametrize(("share", "at_least"), [(0.15, 0.45), (0.25, 0.85), (0.35, 0.95)])

@@ -26,6 +26,9 @@ SIGNIFICANCE_LEVEL = 0.05
 #: With fewer boots no interval of 95 % bounds a median.
 _LEAST_FOR_MEDIAN = 6
 
+#: One boot that varies says nothing of how much it varies.
+_LEAST_FOR_CHANGE = 2
+
 
 @dataclass(frozen=True)
 class Check:
@@ -75,6 +78,8 @@ def soft_check(
     'regression'
     >>> soft_check("total", [1_000_000], [1_003_000], 0.2, 5_000, exact=True).outcome
     'pass'
+    >>> soft_check("total", range(1_000, 1_040), [1_020], 10.0, 0, exact=False).outcome
+    'inconclusive'
     """
     before, after = (baseline[0], measured[0]) if exact else (_median(baseline), _median(measured))
     allowed = max(math.floor(before * percent / 100), floor_ns, 0 if fail_within_band else band_ns)
@@ -87,6 +92,9 @@ def soft_check(
         if change and band_ns:
             text += f"; {'within' if abs(change) <= band_ns else 'beyond'} the noise band of {time_text(band_ns)}"
         return Check("soft", what, outcome, text, change_percent=relative, band_ns=band_ns, **figures)
+    if min(len(baseline), len(measured)) < _LEAST_FOR_CHANGE:
+        text = "one boot per side is not enough: boots differ without any change"
+        return Check("soft", what, "inconclusive", text, change_percent=relative, **figures)
     if min(*baseline, *measured) <= 0:
         # Nothing is a percentage of nothing: a phase without a duration is checked by the floor alone.
         outcome = "regression" if change > allowed else "pass"

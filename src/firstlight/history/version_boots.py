@@ -12,7 +12,7 @@ from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.open import open as open_boot
 from firstlight.bundle.open import read_manifest
 from firstlight.comparison.exact.difference import ExactDifference, exact_difference
-from firstlight.errors import FirstlightError, UnhealthyBootError, UsageError
+from firstlight.errors import BundleError, FirstlightError, UnhealthyBootError, UsageError
 from firstlight.experiment import boot_cache
 from firstlight.history.bisection import Bisection, BisectionState, Measured
 from firstlight.history.versions import BuildError, GitVersions, ListedVersions, build
@@ -58,6 +58,16 @@ def _only(folder: Path, pattern: str) -> Path:
     return found[0].absolute()
 
 
+def _check_marks(against: Path, first: str | None, last: str | None) -> None:
+    """Check that a boot can be measured between two marks, before the first version is built."""
+    if first is None and last is None:
+        return
+    try:
+        measure(open_boot(against), first, last)
+    except BundleError as error:
+        raise UsageError(error.message, where=error.where, hint=error.hint) from error
+
+
 class VersionBoots:
     """Builds, boots and measures versions; what was measured once is in the state of the directory."""
 
@@ -71,7 +81,7 @@ class VersionBoots:
         :param against: the exact boot whose recipe they have.
         :param command: builds a version in its directory.
         :param first: measure from this mark, and to *last*; by default all of the boot.
-        :raises UsageError: when no file of a version reaches the boot, or the boot is not exact.
+        :raises UsageError: when no file of a version reaches the boot, the boot is not exact, or it has no such marks.
         """
         if files == VersionFiles():
             hint = (
@@ -82,6 +92,7 @@ class VersionBoots:
         check_exact(manifest, against)
         if isinstance(source, GitVersions) and not source.repository.is_dir():
             raise UsageError("there is no such directory", where=str(source.repository))
+        _check_marks(against, first, last)
         self._options = options_from_manifest(manifest, against, str(against), trust=trust)
         self._source, self._files, self._command = source, files, command
         self._marks, self._output, self._progress = (first, last), output, progress

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from firstlight.frozen import FrozenModel
 from firstlight.stats.estimate import Floats
-from firstlight.stats.modality import modes
+from firstlight.stats.modality import LEAST_SHARE, modes
 
 _RESAMPLES = 1_999
 #: How exactly the bounds of an interval are found, as a logarithm of a ratio.
@@ -94,10 +94,12 @@ def harrell_davis(size: int, quantile: float) -> Floats:
 def slow_share_change(
     a_ns: npt.ArrayLike, b_ns: npt.ArrayLike, *, paired: bool, seed: int, alpha: float = 0.05
 ) -> QuantileChange | None:
-    """Compare the share of boots in the slowest mode; None where the boots of both arms together have one mode.
+    """Compare the share of boots in the slowest mode; None where neither arm has boots of two modes.
 
     The threshold is found from all boots together, without their labels, so that the test stays valid. Where they have
-    no second mode of 15 %, three slow boots are one: slow boots of one arm alone are few of both.
+    no second mode of 15 %, three slow boots are one: slow boots of one arm alone are few of both. A shift of all boots
+    changes no share: two modes that are one arm each are not counted, and if both arms have as many modes by
+    themselves, the fastest modes are aligned first.
 
     Source: modes as :func:`firstlight.stats.modality.modes`; permutation test; interval by Newcombe (1998), method 10.
 
@@ -109,6 +111,9 @@ def slow_share_change(
     from scipy.stats import binomtest
 
     a, b = (np.asarray(times, dtype=np.float64) for times in (a_ns, b_ns))
+    own_a, own_b = modes(a), modes(b)
+    if len(own_a) == len(own_b) > 1:
+        b = b * (own_a[0].at_ns / own_b[0].at_ns)
     both = np.sort(np.concatenate([a, b]))
     found = modes(both)
     if len(found) < 2:
@@ -116,6 +121,8 @@ def slow_share_change(
     if len(found) < 2:
         return None
     threshold = both[both.size - found[-1].boots]
+    if _is_shift(a, b, threshold):
+        return None
     slow_a, slow_b = ((times >= threshold).astype(np.float64) for times in (a, b))
     share_a, share_b = float(slow_a.mean()), float(slow_b.mean())
     exchanges = _exchanges(a.size, b.size, np.random.default_rng(seed), paired=paired)
@@ -130,6 +137,15 @@ def slow_share_change(
         a=share_a, b=share_b, percent=100 * change, low_percent=100 * low, high_percent=100 * high,
         p=_p(other.mean(axis=1) - one.mean(axis=1), change),
     )  # fmt: skip
+
+
+def _is_shift(a: Floats, b: Floats, threshold: float) -> bool:
+    """Whether a threshold separates the arms, and no sorts of boots of either of them."""
+    medians = [float(np.median(times)) >= threshold for times in (a, b)]
+    if medians[0] == medians[1]:
+        return False
+    fewest = [min(np.count_nonzero(times >= threshold), np.count_nonzero(times < threshold)) for times in (a, b)]
+    return all(few < max(3, LEAST_SHARE * times.size) for few, times in zip(fewest, (a, b), strict=True))
 
 
 def _quantiles(rows: Floats, weights: Floats) -> Floats:

@@ -91,7 +91,7 @@ def _change(
     quantile, number = _QUANTILES.get(statistic), min(np.size(a_ns), np.size(b_ns))
     if quantile is None:
         found = slow_share_change(a_ns, b_ns, paired=paired, seed=seed, alpha=alpha)
-        return found or "the boots of both arms together have one mode"
+        return found or "all boots together have one mode, or one for each arm"
     # With fewer boots the quantile lies beyond the slowest one.
     needed = max(6, round(1 / (1 - quantile)))
     if number < needed:
