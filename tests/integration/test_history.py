@@ -216,6 +216,22 @@ def test_a_history_that_was_edited_by_hand_is_reported(
         assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("marks", "said"),
+    [
+        (["--from", "nomark"], "no mark `nomark`"),
+        (["--from", "ready", "--to", "user_start"], "`user_start` does not come after `ready`"),
+    ],
+)
+def test_a_bisection_between_marks_that_cannot_be_builds_nothing(
+    place: Path, marks: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    versions = ["--version", "1", "--version", "2", "--kernel", "vmlinuz", "--build", f"touch {place}/built"]
+    assert run(["history", "bisect", "--against", "0.boot", *versions, *marks]) == 2
+    assert said in capsys.readouterr().err
+    assert not (place / "built").exists()
+
+
 def test_a_damaged_history_is_not_called_one_that_another_process_writes(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
