@@ -17,6 +17,9 @@ const SHOWN: usize = 60;
 
 /// A sign that userspace ran.
 struct Sign {
+    /// When, as its record states it.
+    at_ns: i64,
+    /// It was no later.
     by_ns: i64,
     what: String,
 }
@@ -73,16 +76,7 @@ pub fn bracket(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], wanted: &[BootMar
     }
     let zero = |mark: &&BootMark| matches!(mark.mark, Mark::KernelClockStart | Mark::KernelStart);
     let zero_ns = marks.iter().find(zero).or(marks.first()).map_or(0, |mark| mark.time_ns);
-    let own = marks.iter().filter(|mark| shows(mark.mark) && !asked(mark.mark) && !mark.doubted).map(|mark| {
-        let late_ns = pieces.iter().filter(|piece| piece.file == mark.source).map(late).max().unwrap_or(0);
-        Sign { by_ns: mark.time_ns.saturating_add(late_ns), what: format!("mark `{}`", mark.mark) }
-    });
-    let lines = pieces.iter().filter_map(|piece| of_lines(piece, from_ns));
-    let sign = lines
-        .chain(own)
-        .chain(rows.iter().filter_map(|row| of_row(row, pieces)))
-        .filter(|sign| sign.by_ns >= from_ns)
-        .min_by_key(|sign| sign.by_ns);
+    let sign = first_sign(pieces, rows, wanted, marks, from_ns);
     let Some(mark) = marks.iter_mut().find(|mark| mark.mark == Mark::UserStart) else { return };
     let by_ns = sign.as_ref().map(|sign| sign.by_ns);
     let sure_ns = from_ns.saturating_sub(zero_ns) / SURE;
@@ -91,12 +85,48 @@ pub fn bracket(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], wanted: &[BootMar
     }
     let told = mark.detail.strip_prefix(INFERRED).unwrap_or(&mark.detail);
     mark.detail = match sign {
-        Some(Sign { by_ns, what }) => {
+        Some(Sign { by_ns, what, .. }) => {
             format!("{INFERRED}{told}; between {} and {}: {what}", seconds(from_ns), seconds(by_ns))
         }
         None => format!("{INFERRED}{told}; at {} or later: no line shows by when", seconds(from_ns)),
     };
     mark.by_ns = by_ns;
+}
+
+/// When a record first shows that userspace runs, or its begin if that is what the user says; none: nothing shows it.
+pub fn shown_at(
+    pieces: &[AlignedRecord<'_>],
+    rows: &[Row<'_>],
+    wanted: &[BootMark],
+    marks: &[BootMark],
+    from_ns: i64,
+) -> Option<i64> {
+    if wanted.iter().any(|known| known.mark == Mark::UserStart) {
+        return Some(from_ns);
+    }
+    first_sign(pieces, rows, wanted, marks, from_ns).map(|sign| sign.at_ns)
+}
+
+/// The first sign of userspace from an instant on, in any record.
+fn first_sign(
+    pieces: &[AlignedRecord<'_>],
+    rows: &[Row<'_>],
+    wanted: &[BootMark],
+    marks: &[BootMark],
+    from_ns: i64,
+) -> Option<Sign> {
+    let asked = |mark: Mark| wanted.iter().any(|known| known.mark == mark);
+    let own = marks.iter().filter(|mark| shows(mark.mark) && !asked(mark.mark) && !mark.doubted).map(|mark| {
+        let late_ns = pieces.iter().filter(|piece| piece.file == mark.source).map(late).max().unwrap_or(0);
+        let what = format!("mark `{}`", mark.mark);
+        Sign { at_ns: mark.time_ns, by_ns: mark.time_ns.saturating_add(late_ns), what }
+    });
+    let lines = pieces.iter().filter_map(|piece| of_lines(piece, from_ns));
+    lines
+        .chain(own)
+        .chain(rows.iter().filter_map(|row| of_row(row, pieces)))
+        .filter(|sign| sign.by_ns >= from_ns)
+        .min_by_key(|sign| sign.by_ns)
 }
 
 /// Whether a program causes a mark.
@@ -125,11 +155,11 @@ fn of_lines(piece: &AlignedRecord<'_>, from_ns: i64) -> Option<Sign> {
     let lines = piece.evidence.log.iter().filter(|(_, text)| shows_userspace(text));
     let timed = lines.filter_map(|(stamp, text)| {
         let doubted = if stamp.time_ns.is_some() { piece.doubted.own } else { piece.doubted.host };
-        let by_ns = placed(piece, &stamp).filter(|_| !doubted)?.saturating_add(late(piece));
-        (by_ns >= from_ns).then_some((by_ns, text))
+        let at_ns = placed(piece, &stamp).filter(|_| !doubted)?;
+        (at_ns.saturating_add(late(piece)) >= from_ns).then_some((at_ns, text))
     });
-    let (by_ns, text) = timed.min_by_key(|(by_ns, _)| *by_ns)?;
-    Some(Sign { by_ns, what: format!("`{}`", shown(text)) })
+    let (at_ns, text) = timed.min_by_key(|(at_ns, _)| *at_ns)?;
+    Some(Sign { at_ns, by_ns: at_ns.saturating_add(late(piece)), what: format!("`{}`", shown(text)) })
 }
 
 fn shown(text: &str) -> String {
@@ -144,5 +174,6 @@ fn of_row(row: &Row<'_>, pieces: &[AlignedRecord<'_>]) -> Option<Sign> {
         SpanKind::Initcall if row.level == Some(InitcallLevel::Module.name()) => "the initcall of a module",
         _ => return None,
     };
-    Some(Sign { by_ns: row.start_ns?.saturating_add(late(piece)), what: format!("{what} `{}`", row.name()) })
+    let at_ns = row.start_ns?;
+    Some(Sign { at_ns, by_ns: at_ns.saturating_add(late(piece)), what: format!("{what} `{}`", row.name()) })
 }

@@ -61,7 +61,7 @@ pub fn merge_any(
     let mut all_rows = rows(&pieces, &mut contradictions);
     let mut found = FoundMarks::of(&pieces, wanted);
     let mut all_marks = boot_marks(&pieces, &all_rows, &found.known, &mut contradictions);
-    if let Some(over) = start_up_over(&pieces, &all_rows, &mut all_marks) {
+    if let Some(over) = start_up_over(&pieces, &all_rows, &found.known, &mut all_marks) {
         summary.warnings.push(over);
     }
     if let Some(end) = all_marks.last() {

@@ -39,7 +39,13 @@ pub struct Phase {
 /// Whether a mark divides a boot into phases; others stand within one.
 fn divides(mark: Mark, all: &[BootMark]) -> bool {
     let there = |wanted: Mark| all.iter().any(|told| told.mark == wanted);
+    let at = |wanted: Mark| all.iter().filter(|told| told.mark == wanted).map(|told| told.time_ns).min();
     match mark {
+        // Some kernels run the first program before their last initcalls, and free the memory of these later.
+        Mark::FreeInitMemory => {
+            let runs = [Mark::RunInit, Mark::UserStart].into_iter().filter_map(at).min();
+            runs.zip(at(mark)).is_none_or(|(runs, freed)| freed <= runs)
+        }
         // The first line of systemd says about what its own marks say better.
         Mark::SystemdStart => !there(Mark::UserspaceStart) && !there(Mark::InitramfsStart),
         other => other.phase().is_some(),
@@ -120,6 +126,11 @@ pub fn marks(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], contradictions: &mu
             if removes.get(&which).is_some_and(|nearest| from < *nearest) {
                 removes.insert(which, from);
                 std::mem::swap(known, &mut one);
+            }
+            // A line of systemd comes later than what it shows.
+            let line = [&*known, &one].iter().any(|mark| mark.detail.starts_with("systemd[1]: "));
+            if matches!(which, Mark::InitramfsStart | Mark::UserspaceStart) && line {
+                continue;
             }
             let apart = known.time_ns.saturating_sub(one.time_ns).saturating_abs();
             if apart > SAME_MARK_NS.saturating_add(piece.uncertainty_ns) && known.source != one.source {

@@ -1,6 +1,7 @@
 //! Finds the end of the start in records that do not have it: where the lines become rare, or stop.
 
 use crate::boot_mark::BootMark;
+use crate::first_program::shown_at;
 use crate::log::placed;
 use crate::row::Row;
 use crate::text::seconds;
@@ -27,12 +28,23 @@ struct Over {
 
 /// Ends a boot whose records go on after the start without a record of its end, once userspace runs: at the last event before a
 /// minute without events, or where the events become rare. Returns the note about it.
-pub fn start_up_over(pieces: &[AlignedRecord<'_>], rows: &[Row<'_>], marks: &mut Vec<BootMark>) -> Option<String> {
+pub fn start_up_over(
+    pieces: &[AlignedRecord<'_>],
+    rows: &[Row<'_>],
+    wanted: &[BootMark],
+    marks: &mut Vec<BootMark>,
+) -> Option<String> {
     let record_end = marks.iter().find(|mark| mark.mark == Mark::RecordEnd)?;
     let (last, source) = (record_end.time_ns, record_end.source.clone());
     let user = userspace_start(rows, marks)?;
     let (busy, reached) = events(pieces, rows, marks, user);
-    let Over { mark, time_ns, detail, why } = rarer(&busy, &reached, last).or_else(|| quiet(&busy, user))?;
+    let up = root_runs_by(marks).and_then(|root| Some((root, shown_at(pieces, rows, wanted, marks, user)?)));
+    let rarer = up.and_then(|(root, shown)| {
+        // What the initramfs did makes no line of the root file system rarer.
+        let busy: Vec<(i64, i64)> = busy.iter().copied().filter(|(_, end)| *end >= root).collect();
+        rarer(&busy, &reached, root.max(shown), last)
+    });
+    let Over { mark, time_ns, detail, why } = rarer.or_else(|| quiet(&busy, user))?;
     // What happened later is not a mark of the start.
     marks.retain(|mark| mark.time_ns <= time_ns);
     marks.push(BootMark::new(mark, time_ns, source, detail));
@@ -96,8 +108,8 @@ fn quiet(busy: &[(i64, i64)], user: i64) -> Option<Over> {
 }
 
 /// Where the rate of the events changes most: of two Poisson processes, one after the other, the likeliest change. The last
-/// message of the manager of units that a unit is up, before it, is the end of the start.
-fn rarer(busy: &[(i64, i64)], reached: &[i64], last: i64) -> Option<Over> {
+/// message of the manager of units that a unit is up, before it, is the end of the start. *from*: no boot was up before it.
+fn rarer(busy: &[(i64, i64)], reached: &[i64], from: i64, last: i64) -> Option<Over> {
     let instants: Vec<i64> = busy.iter().map(|(_, end)| *end).collect();
     let (first, count) = (*instants.first()?, instants.len());
     let length = |from: i64, to: i64| (to.saturating_sub(from).max(1)) as f64;
@@ -113,7 +125,7 @@ fn rarer(busy: &[(i64, i64)], reached: &[i64], last: i64) -> Option<Over> {
         let (early, late) = (length(first, at), length(at, last));
         let rarer = (before as f64 / early) / (count - before).max(1) as f64 * late;
         let gain = likelihood(before, early) + likelihood(count - before, late) - one;
-        if rarer >= RARER && gain >= LIKELIER && best.is_none_or(|(known, _)| gain > known) {
+        if at >= from && rarer >= RARER && gain >= LIKELIER && best.is_none_or(|(known, _)| gain > known) {
             best = Some((gain, before));
         }
     }
@@ -122,13 +134,23 @@ fn rarer(busy: &[(i64, i64)], reached: &[i64], last: i64) -> Option<Over> {
     if busy.iter().any(|(start, end)| *start <= change && *end > change) {
         return None;
     }
-    let up = reached.iter().rev().find(|at| **at <= change);
+    let up = reached.iter().rev().find(|at| (from..=change).contains(*at));
     let (time_ns, from) = match up {
         Some(at) => (*at, "the last unit that is up before the lines become rare"),
         None => (change, "the lines become rare"),
     };
     let why = format!("it is taken to be up by {}, where {from}", seconds(time_ns));
     Some(Over { mark: Mark::UpBy, time_ns, detail: format!("{INFERRED}{from}"), why })
+}
+
+/// When the root file system's userspace began, where an initramfs with a manager of units came before it: the units of that are
+/// up long before the boot is. None: no record shows the root file system's.
+fn root_runs_by(marks: &[BootMark]) -> Option<i64> {
+    let at = |wanted: Mark| marks.iter().find(|mark| mark.mark == wanted).map(|mark| mark.time_ns);
+    match at(Mark::InitramfsStart) {
+        Some(_) => at(Mark::UserspaceStart).or(at(Mark::SwitchRoot)),
+        None => Some(i64::MIN),
+    }
 }
 
 /// When userspace ran at the latest: what a manager of units starts is its own.

@@ -69,6 +69,8 @@ pub struct Boots {
     kernel_lines: u64,
     /// Which of the kernel's lines has its version, and when.
     version_at: Option<(u64, Option<i64>)>,
+    /// The kernel's first line of arm, which comes before its version, is the first one there is.
+    booting_at_first: bool,
     console_at: Option<u64>,
     backlog: Option<(Stamp, u64)>,
     replay: Option<Replay>,
@@ -107,6 +109,7 @@ impl Boots {
             begun: false,
             kernel_lines: 0,
             version_at: None,
+            booting_at_first: false,
             console_at: None,
             backlog: None,
             replay: None,
@@ -212,6 +215,7 @@ impl Boots {
         self.ended |= is_last(text);
         if self.first_kernel.is_none() {
             self.first_kernel = Some(stamp);
+            self.booting_at_first = is_first(text);
         }
         match text.first() {
             Some(b'L') if text.starts_with(b"Linux version ") => {
@@ -424,6 +428,7 @@ impl Boots {
         self.begun = false;
         self.kernel_lines = 0;
         self.version_at = None;
+        self.booting_at_first = false;
         self.console_at = None;
         self.backlog = None;
         self.replayed = None;

@@ -12,6 +12,7 @@ mod host_clock;
 pub mod json;
 pub mod messages;
 pub mod prefix;
+mod processors;
 pub mod text;
 pub(crate) mod unstamped_lines;
 

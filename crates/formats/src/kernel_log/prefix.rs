@@ -294,8 +294,12 @@ fn host_and_process(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((name, &process[end + 2..]))
 }
 
-/// `journalctl -o short-monotonic` puts host and process after the stamp: what comes after them, if they are there.
+/// `journalctl -o short-monotonic` puts host and process after the stamp, and Ubuntu's `/var/log/dmesg` the process alone: what comes
+/// after them, if they are there.
 pub fn without_host(rest: &[u8]) -> &[u8] {
+    if let Some(message) = rest.strip_prefix(b"kernel: ") {
+        return message;
+    }
     // A host's name is a word without a colon; most messages have one within or right after their first word.
     let Some(end) = rest.iter().take(64).position(|&byte| matches!(byte, b' ' | b':')) else { return rest };
     if rest[end] != b' ' || rest.get(end + 1) != Some(&b'k') {
@@ -352,6 +356,8 @@ pub fn stamp(line: &[u8]) -> Option<(Option<Time>, &[u8])> {
 fn close(rest: &[u8]) -> Option<&[u8]> {
     let rest = match rest.first()? {
         b']' => &rest[1..],
+        // Amlogic's kernels add the processor.
+        b'@' => number(&rest[1..]).and_then(|(_, rest)| rest.strip_prefix(b"]"))?,
         // LG's kernels add the date, and the processor in brackets of its own.
         b' ' if rest.starts_with(b" / ") => {
             let end = rest.iter().take(32).position(|&byte| byte == b']')?;
@@ -442,6 +448,8 @@ mod tests {
         assert_eq!(parts("[    0.412345] -(0)[0:swapper]widget"), (None, kernel, None, "widget"));
         assert_eq!(parts("[    0.412345] [5:widget] w"), (None, kernel, None, "[5:widget] w"));
         assert_eq!(parts("<6>[    0.412345 / 01-01 00:00:00.000][0] widget"), (Some(6), kernel, None, "widget"));
+        assert_eq!(parts("<6>[    0.412345@1] widget"), (Some(6), kernel, None, "widget"));
+        assert_eq!(parts("[    0.412345@x] w"), (None, None, None, "[    0.412345@x] w"));
         let logcat = Some(Time::Date(1_234_000_000, 1_000_000));
         assert_eq!(parts("01-01 00:00:01.234     0     0 I widget"), (Some(6), logcat, None, "widget"));
         assert_eq!(
@@ -469,7 +477,8 @@ mod tests {
         let comma = Some(Time::Date(1_234_567_890_000_000_000, 1_000));
         assert_eq!(parts("2009-02-13T23:31:30,000000+00:00 Command line: w"), (None, comma, None, "Command line: w"));
         assert_eq!(without_host(b"host kernel: w"), b"w");
-        assert_eq!(without_host(b"kernel: w"), b"kernel: w");
+        assert_eq!(without_host(b"kernel: w"), b"w");
+        assert_eq!(without_host(b"kernel panic: w"), b"kernel panic: w");
         assert_eq!(parts("[    0.412345] [Fri Feb 13 23:31:30 2009] w"), (None, kernel, None, "w"));
         assert_eq!(parts("[<    0.500000>] w"), (None, Some(Time::Since(500_000_000)), None, "w"));
         assert_eq!(parts("[  +0.500000] w"), (None, Some(Time::Since(500_000_000)), None, "w"));

@@ -4,6 +4,7 @@ use super::boot_messages::{is_boot_message, is_early_message};
 use super::boots::{is_first, Boots};
 use super::bytes::is_of_program;
 use super::prefix::{inner_stamp, parse, usual, without_host, Prefixed, Time};
+use super::processors::{Processors, Step, Waiting};
 use super::unstamped_lines::{sign, Sign};
 use crate::about::About;
 use crate::counts::counted;
@@ -11,7 +12,7 @@ use crate::evidence::{Clock, Evidence, ProblemKind, Stamp};
 use crate::firmware::loader_line::loader_stamp;
 use crate::lines::Lines;
 use crate::FormatError;
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr2, memmem};
 use std::io::BufRead;
 
 /// This many lines with a timestamp decide whether hosts are named.
@@ -47,6 +48,8 @@ pub struct Text {
     torn: Option<(u64, u64)>,
     unstamped: Option<(u64, u64)>,
     contradicting: Option<(u64, u64)>,
+    /// How many lines of a kernel come before the first stamp, from its first one on, and that one.
+    before_stamps: Option<(u64, u64)>,
     /// How many lines before the kernel's have dates, and the first of them.
     others_dated: Option<(u64, u64)>,
     unescaped: Vec<u8>,
@@ -59,6 +62,8 @@ pub struct Text {
     in_millis: bool,
     /// A loader has handed over to a kernel, and no line of the kernel has come yet.
     handed_over: bool,
+    /// Whether the processor stands before each message.
+    processors: Processors,
 }
 
 impl Text {
@@ -76,6 +81,7 @@ impl Text {
             torn: None,
             unstamped: None,
             contradicting: None,
+            before_stamps: None,
             others_dated: None,
             unescaped: Vec::new(),
             hosted: false,
@@ -83,6 +89,7 @@ impl Text {
             settled: false,
             in_millis: false,
             handed_over: false,
+            processors: Processors::default(),
         }
     }
 
@@ -107,7 +114,18 @@ impl Text {
                 return self.boots.kernel(stamp, message);
             }
         }
-        self.any_line(number, host_ns, bytes);
+        match self.processors.line(number, host_ns, bytes) {
+            Step::Read => self.any_line(number, host_ns, bytes),
+            Step::Waits => {}
+            Step::Decided(lines) => self.waited(lines),
+        }
+    }
+
+    /// Lines that waited until it was known what stands before their messages.
+    fn waited(&mut self, lines: Vec<Waiting>) {
+        for Waiting { number, host_ns, bytes } in lines {
+            self.any_line(number, host_ns, &bytes);
+        }
     }
 
     /// One line of whatever shape.
@@ -120,9 +138,19 @@ impl Text {
                 return self.boots.other(stamp, line);
             }
         }
+        if let Some(at) = self.glued(line) {
+            let (before, first) = line.split_at(at);
+            self.boots.other(Stamp { line: number, host_ns, ..Stamp::default() }, before);
+            self.torn.get_or_insert((0, number)).0 += 1;
+            line = first;
+        }
+        let shape = self.processors.shape();
         let mut pieces = 0;
         loop {
-            let found = parse(line);
+            let mut found = parse(line);
+            if let Some(shape) = shape.filter(|_| found.time.is_some()) {
+                found.text = shape.message(found.text).unwrap_or(found.text);
+            }
             // Neither a second stamp nor an escape: that is nearly every line.
             let odd = memchr2(b'[', b'\\', found.text);
             let skipped = line.len() - found.text.len();
@@ -141,6 +169,18 @@ impl Text {
         if pieces > 0 {
             self.torn.get_or_insert((0, number)).0 += 1;
         }
+    }
+
+    /// Where, in a log without stamps, a kernel's first line begins behind what a loader or a line that was not connected left.
+    fn glued(&self, line: &[u8]) -> Option<usize> {
+        if !matches!(self.goes, None | Some(Goes::Host)) {
+            return None;
+        }
+        let at = memmem::find(line, b"Linux version ").filter(|at| *at > 0)?;
+        let (before, first) = line.split_at(at);
+        let whole = first.get(14).is_some_and(u8::is_ascii_digit) && memmem::find(first, b") #").is_some();
+        let garbage = before.iter().any(|byte| !matches!(byte, b' '..=b'~' | b'\t'));
+        (whole && garbage).then_some(at)
     }
 
     /// Where a second record begins on the same line.
@@ -177,8 +217,10 @@ impl Text {
             message = without_host(found.text);
             self.hosted |= message.len() < found.text.len();
             let before = &found.text[..found.text.len() - message.len()];
-            host = host.or_else(|| before.split(|byte| *byte == b' ').next().filter(|name| !name.is_empty()));
-            self.settled = !self.hosted && self.stamped == HOST_WITHIN && self.goes == Some(Goes::Kernel);
+            let named = |name: &&[u8]| !name.is_empty() && *name != b"kernel:";
+            host = host.or_else(|| before.split(|byte| *byte == b' ').next().filter(named));
+            let plain = !self.hosted && self.processors.shape().is_none();
+            self.settled = plain && self.stamped == HOST_WITHIN && self.goes == Some(Goes::Kernel);
         }
         if let Some(name) = host {
             self.boots.host(name);
@@ -300,6 +342,9 @@ impl Text {
             }
             self.boots.other(stamp, text);
         } else {
+            if self.goes.is_none() && (self.before_stamps.is_some() || is_first(text)) {
+                self.before_stamps.get_or_insert((0, stamp.line)).0 += 1;
+            }
             self.boots.kernel(stamp, text);
         }
     }
@@ -320,6 +365,8 @@ impl Text {
         title: &'static str,
         lines: Vec<crate::evidence::Problem>,
     ) -> Result<Vec<Evidence>, FormatError> {
+        let waiting = self.processors.finish();
+        self.waited(waiting);
         if self.boots.lines() == 0 || (self.goes.is_none() && self.boots.understood() == 0) {
             let what = if self.console {
                 "no line has a stamp of the kernel, and neither `Linux version` nor a known message behind a loader's last line \
@@ -338,6 +385,11 @@ impl Text {
                 "line[ holds|s hold] several records that interrupted one another; they were separated",
             ),
             (self.unstamped, ProblemKind::Untimed, "line[ has|s have] no stamp"),
+            (
+                self.before_stamps.filter(|_| goes.is_some()),
+                ProblemKind::Untimed,
+                "line[ of the kernel comes|s of the kernel come] before the first stamp: [it has no time|they have no times], and how long the kernel ran until then is not known",
+            ),
             (
                 self.contradicting,
                 ProblemKind::Contradiction,

@@ -126,6 +126,7 @@ fn systemd_counts_the_firmware_from_power_on_and_its_table_from_the_end_of_the_r
 fn a_system_that_is_up_is_not_prolonged_by_rare_lines() {
     // Busy to 7.4 s, then a line in 13 s: never a silent minute.
     let mut lines: Vec<(i64, &str)> = (0..140).map(|number| (1_000 + number * 45, "a device is there")).collect();
+    lines.insert(1, (1_009, "systemd[1]: systemd 257 running in system mode"));
     lines.push((7_400, "systemd[1]: Reached target Multi-User System."));
     lines.extend((1..16).map(|number| (7_400 + number * 13_000, "audit: rotated")));
     let of = |lines: &[(i64, &str)]| {
@@ -145,11 +146,44 @@ fn a_system_that_is_up_is_not_prolonged_by_rare_lines() {
         Some("userspace 1000-7400 took 6400 bounded (dmesg) in -")
     );
     // Without units it is where the lines become rare.
-    lines.retain(|(_, text)| !text.starts_with("systemd"));
+    lines.retain(|(_, text)| !text.contains("Reached"));
     assert_eq!(of(&lines).summary.marks.last(), Some(&("up_by".to_owned(), (1_000 + 139 * 45) * MS)));
+    // Nor before the first sign of a program, and without one nothing shows that the boot was up.
+    lines.retain(|(_, text)| !text.starts_with("systemd"));
+    assert_eq!(of(&lines).summary.marks.last().map(|(mark, _)| mark.as_str()), Some("record_end"));
+    lines.push((7_400 + 15 * 13_000, "systemd[1]: Started gizmo.service."));
+    assert_eq!(of(&lines).summary.marks.last().map(|(mark, _)| mark.as_str()), Some("record_end"));
     // A steady log has no end.
     let steady: Vec<(i64, &str)> = (0..300).map(|number| (1_000 + number * 700, "a device is there")).collect();
     assert_eq!(of(&steady).summary.marks.last().map(|(mark, _)| mark.as_str()), Some("record_end"));
+}
+
+#[test]
+fn units_of_an_initramfs_leave_a_boot_without_an_end() {
+    let mut lines: Vec<(i64, &str)> = (0..140).map(|number| (1_000 + number, "a device is there")).collect();
+    lines.push((1_140, "systemd[1]: Reached target Sockets."));
+    lines.extend((0..200).map(|number| (3_000 + number * 1_000, "a device is there")));
+    let last = |userspace: Option<i64>| {
+        let mut log = kernel(&lines);
+        log.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::UserStart, 990), mark(Mark::InitramfsStart, 999)];
+        log.marks.extend(userspace.map(|at| mark(Mark::UserspaceStart, at)));
+        let boot = boot(&[record("dmesg", vec![log])]);
+        (boot.summary.marks.last().unwrap().0.clone(), boot.spans("phase"))
+    };
+    assert_eq!(last(None).0, "record_end");
+    let (end, phases) = last(Some(2_900));
+    assert_eq!(end, "record_end");
+    assert!(phases.iter().any(|phase| phase.starts_with("initramfs 990-2900")), "{phases:?}");
+}
+
+#[test]
+fn memory_that_is_freed_after_the_first_program_runs_divides_no_phases() {
+    let mut log = kernel(&LINES);
+    log.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::UserStart, 30), mark(Mark::FreeInitMemory, 35)];
+    let boot = boot(&[record("dmesg", vec![log])]);
+    let phases: Vec<String> =
+        boot.spans("phase").iter().map(|phase| phase.split(" took").next().unwrap().to_owned()).collect();
+    assert_eq!(phases, ["kernel 0-30", "userspace 30-90"]);
 }
 
 #[test]

@@ -9,7 +9,8 @@ impl Boots {
         if let Some(first) = self.first_kernel.filter(|_| !self.by_sequence) {
             // A version at the zero of the clock, or in a log without times, is the kernel's first line.
             let at_zero = |time: Option<i64>| time.is_none_or(|time| time == 0);
-            if self.version_at.is_none_or(|(at, time)| at > FIRST_LINES && !at_zero(time)) {
+            let lost = |(at, time): (u64, Option<i64>)| at > FIRST_LINES && !at_zero(time);
+            if self.version_at.map_or(!(self.booting_at_first && at_zero(first.time_ns)), lost) {
                 let detail = match first.time_ns {
                     Some(_) if boot.clock == Clock::Realtime => "its first line is not the kernel's first".to_owned(),
                     Some(time) => format!("it begins at {:.6}, after the kernel's first line", time as f64 / 1e9),

@@ -2,7 +2,7 @@
 
 use super::hardware::hardware;
 use super::programs::is_of_userspace;
-use super::startup::stages;
+use super::startup::{duration, stages};
 use crate::evidence::{Evidence, Instant, Mark, Name, ProblemKind, Stamp};
 use crate::kernel_log::bytes::{number, split, text};
 use memchr::{memchr, memmem};
@@ -25,6 +25,10 @@ pub struct Marks {
     architecture: Option<&'static str>,
     /// A line is of another machine's kernel.
     mixed: bool,
+    /// When systemd printed its first line.
+    systemd_ns: Option<i64>,
+    /// The systemd that prints is the initramfs's.
+    of_initramfs: bool,
 }
 
 impl Marks {
@@ -172,6 +176,15 @@ impl Marks {
         self.program(line, evidence);
         self.mark(Mark::SystemdStart, stamp, line, evidence);
         let message = &line[12..];
+        self.systemd_ns = self.systemd_ns.or(stamp.time_ns);
+        if is_in_initramfs(message) {
+            self.of_initramfs = true;
+            self.mark(Mark::InitramfsStart, &Stamp { time_ns: self.systemd_ns, ..*stamp }, line, evidence);
+        } else if let Some(before_ns) = manager_starts(message).filter(|_| self.of_initramfs) {
+            self.of_initramfs = false;
+            let time_ns = stamp.time_ns.map(|at| at.saturating_sub(before_ns));
+            self.mark(Mark::UserspaceStart, &Stamp { time_ns, ..*stamp }, line, evidence);
+        }
         if message.starts_with(b"Startup finished in ") {
             if !self.given.contains(&Mark::StartupFinished) {
                 evidence.spans.extend(stages(message));
@@ -269,6 +282,24 @@ const FALLBACKS: [&[u8]; 4] = [b"/sbin/init ", b"/etc/init ", b"/bin/init ", b"/
 fn is_without_program(line: &[u8]) -> bool {
     let Some(why) = line.strip_prefix(b"Kernel panic - not syncing: ") else { return false };
     why.starts_with(b"Requested init ") || memmem::find(why, b"init found").is_some()
+}
+
+/// Whether systemd says that it is the one of an initramfs; its words changed in version 255.
+///
+/// Source: <https://github.com/systemd/systemd/blob/v255/src/core/main.c>, `initialize_runtime` and `main`.
+fn is_in_initramfs(message: &[u8]) -> bool {
+    message.starts_with(b"Running in initial RAM disk") || message.starts_with(b"Running in initrd")
+}
+
+/// What systemd prints once, early: behind the initramfs's it is of the one of the root file system. How long before the line it began,
+/// as far as the line says it: it loads the policy of SELinux first.
+fn manager_starts(message: &[u8]) -> Option<i64> {
+    if let Some(took) = message.strip_prefix(b"Successfully loaded SELinux policy in ") {
+        return Some(duration(took.strip_suffix(b".").unwrap_or(took)).unwrap_or(0));
+    }
+    let begins = [&b"Inserted module '"[..], b"RTC configured in ", b"System time before build time"];
+    let runs = message.starts_with(b"systemd ") && memmem::find(message, b" running in system mode").is_some();
+    (runs || begins.iter().any(|words| message.starts_with(words))).then_some(0)
 }
 
 /// What the kernel says between freeing its init memory and running the first program.

@@ -22,7 +22,7 @@ impl Warnings {
     /// Looks at one message.
     #[inline]
     pub fn line(&mut self, stamp: &Stamp, line: &[u8]) {
-        let leveled = stamp.level.is_some_and(|level| level <= WARNING);
+        let leveled = stamp.level.is_some_and(|level| level <= WARNING) && !line.is_empty();
         let trouble = match line.first() {
             Some(b'W' | b'B' | b'O' | b'g' | b'K') => TROUBLE.iter().any(|trouble| line.starts_with(trouble)),
             Some(b'-') => {
