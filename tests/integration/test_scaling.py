@@ -236,6 +236,51 @@ def test_nothing_that_costs_nothing_does_not_widen_the_band(sizes: list[int]) ->
     assert band.high < 1.5 * band.low
 
 
+@pytest.mark.parametrize("sizes", [SIZES, list(range(1, 100_001))], ids=["eight", "one a measurement"])
+def test_many_measurements_are_fitted_to_some_of_each_size(sizes: list[int]) -> None:
+    n = np.resize(np.array(sizes, float), 100_000)
+    noise = np.exp(np.random.default_rng(1).normal(0, 0.01, len(n)))
+    costs = (1000 + 30 * n) * noise
+    found = study(n.tolist(), costs.tolist(), {"half": (costs / 2).tolist()}, exact=False)
+    assert len(found.sizes) <= 2_000
+    assert found.sizes[-1] == max(sizes)
+    assert "100,000 measurements: the models are fitted to" in found.notes[0]
+    band = predict(found, 2 * max(sizes))
+    assert band.low <= 1000 + 60 * max(sizes) <= band.high
+    assert [part.name for part in found.parts] == ["half", REST]
+
+
+def test_one_of_many_exact_costs_that_differs_is_found() -> None:
+    costs = [1000 + 30 * n for n in SIZES * 1_000]
+    costs[-1] += 1
+    found = study(SIZES * 1_000, costs, exact=True)
+    assert not found.exact
+    assert "those of size 128 differ" in found.notes[0]
+
+
+def test_more_sizes_close_together_do_not_widen_the_band() -> None:
+    widths = []
+    for step in (8, 1):
+        n = np.arange(step, 97, step, dtype=float)
+        noise = np.exp(np.random.default_rng(1).normal(0, 0.01, len(n)))
+        band = predict(study(n.tolist(), ((1000 + 30 * n) * noise).tolist(), exact=False), 192)
+        assert band.low <= 1000 + 30 * 192 <= band.high
+        widths.append(band.high / band.low)
+    assert widths[1] <= widths[0]
+    assert widths[1] < 1.5
+
+
+def test_the_reach_is_that_of_a_doubling_where_sizes_lie_close_together() -> None:
+    n = np.arange(1, 41, dtype=float)
+    found = study(n.tolist(), (1000 + 30 * n).tolist(), exact=True)
+    assert found.reach is not None
+    assert found.reach.times == pytest.approx(2)
+    doubled = study(SIZES, [1000 + 30 * n for n in SIZES], exact=True)
+    assert doubled.reach is not None
+    assert doubled.left_out is not None
+    assert doubled.reach.times == pytest.approx(2)
+
+
 def test_noisy_costs_measured_once_that_lie_far_off_every_model_are_none_of_these_laws() -> None:
     found = study([10, 20, 40, 80, 160], [5, 19, 11, 45, 12], exact=False)
     assert found.law == "none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ from firstlight.stats.scaling.certainty import (
 from firstlight.stats.scaling.exponent import Exponent, exponent, growth_exponent
 from firstlight.stats.scaling.fit import Fit, falls, fit_all, fit_laws, fit_model, levels_of, shared_basis
 from firstlight.stats.scaling.models import BY_NAME, Floats, ScalingModel
+from firstlight.stats.scaling.sample import sampled
 from firstlight.stats.scaling.unrefuted import disagree, unrefuted
 
 #: Below this many sizes the criterion has no value for a law with two coefficients.
@@ -35,6 +37,9 @@ _WIDE = 2.0
 
 #: Larger and smaller figures leave the range in which powers of them can be computed.
 _LARGEST, _SMALLEST = 1e100, 1e-100
+
+#: With fewer sizes a model follows their noise.
+_OF_A_FIT = 4
 
 #: Models differ at a size if their costs do by more than this part; below it nothing would separate them.
 _DIFFERENT = 1e-3
@@ -59,6 +64,16 @@ class LeftOut:
     least: float = 0.0
     most: float = 0.0
     """The ends of that band, relative to the cost."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far off the model is beyond the sizes that it was fitted to: above half of the largest, from those below."""
+
+    times: float
+    """The largest size over the largest one that the model was fitted to."""
+    off: float
+    """The largest absolute logarithm of a predicted cost over the real one."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +126,8 @@ class ScalingAnalysis:
     unrefuted: tuple[Fit, ...] = ()
     """Models that are no candidates and that the costs do not refute; the band holds them."""
     notes: tuple[str, ...] = field(default=())
+    reach: Reach | None = None
+    """What predictions beyond the largest size are off by; none where nothing could be left out."""
 
     @property
     def best(self) -> Fit:
@@ -173,15 +190,17 @@ def study(
     ('n', [('probe', 'n', 10), ('[rest]', '1', 0)])
     """
     size, cost = _checked(sizes, costs)
-    order = np.argsort(size, kind="stable")
-    size, cost = size[order], cost[order]
     spread = _spread(size, cost) if exact else None
+    order = sampled(size)
+    fewer = _sample_text(len(size), len(order)) if len(order) < len(size) else None
+    order = order[np.argsort(size[order], kind="stable")]
+    size, cost = size[order], cost[order]
     exact = exact and spread is None
     fits = tuple(fit_all(size, cost, exact=exact, terms=terms))
     if not fits:
         raise UsageError("no law fits these costs", hint="are all of them zero?")
     simple = next((fit for fit in fits if fit.is_simple), fits[0])
-    rows = _parts(size, cost, order, dict(parts or {}), simple, exact=exact)
+    rows = _parts(size, cost, order, dict(parts or {}), simple, len(sizes), exact=exact)
     falling = falls(size, cost, exact=exact)
     left = None if falling else _leave_largest_out(size, cost, fits[0], exact=exact, terms=terms)
     misfit = None if falling else lack_of_fit(fits[0], size, cost, exact=exact)
@@ -206,7 +225,8 @@ def study(
         clear=clear,
         next_size=None if falling or clear else _next_size(size, fits, others),
         unrefuted=others,
-        notes=(*([spread] if spread else []), *_notes(size, falling=falling)),
+        notes=(*filter(None, (spread, fewer)), *_notes(size, falling=falling)),
+        reach=None if falling else _reach(size, cost, fits[0], left, exact=exact),
     )
 
 
@@ -231,15 +251,22 @@ def _next_size(sizes: Floats, fits: Sequence[Fit], others: Sequence[Fit]) -> flo
 
 def _spread(size: Floats, cost: Floats) -> str | None:
     """Why costs that are called exact are not: different ones of one size."""
-    for at in np.unique(size):
-        same = cost[size == at]
-        if np.ptp(same):
-            percent = float(np.ptp(same) / same.max()) * 100
-            return (
-                f"these costs are called exact, yet those of size {at:g} differ by {percent:.2g} %: they are taken as "
-                "noisy"
-            )
-    return None
+    order = np.argsort(size, kind="stable")
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(size[order])) + 1])
+    least, most = np.minimum.reduceat(cost[order], starts), np.maximum.reduceat(cost[order], starts)
+    differ = np.flatnonzero(most > least)
+    if not differ.size:
+        return None
+    at = int(differ[0])
+    percent = float((most[at] - least[at]) / most[at]) * 100
+    return (
+        f"these costs are called exact, yet those of size {size[order][starts[at]]:g} differ by {percent:.2g} %: they "
+        "are taken as noisy"
+    )
+
+
+def _sample_text(rows: int, fitted: int) -> str:
+    return f"{rows:,} measurements: the models are fitted to {fitted:,} of them, chosen at random from each size"
 
 
 def _checked(sizes: Sequence[float], costs: Sequence[float]) -> tuple[Floats, Floats]:
@@ -267,28 +294,28 @@ def _checked(sizes: Sequence[float], costs: Sequence[float]) -> tuple[Floats, Fl
 
 
 def _parts(
-    size: Floats, cost: Floats, order: np.typing.NDArray[np.intp], parts: dict[str, Sequence[float]], best: Fit, *,
-    exact: bool,
+    size: Floats, cost: Floats, order: np.typing.NDArray[np.intp], parts: dict[str, Sequence[float]], best: Fit,
+    rows: int, *, exact: bool,
 ) -> tuple[CostPart, ...]:  # fmt: skip
     if not parts:
         return ()
     figures = {}
     for name, given in parts.items():
         column = np.asarray(given, dtype=np.float64)
-        if column.shape != cost.shape or not np.all(np.abs(column) <= _LARGEST):
+        if column.shape != (rows,) or not np.all(np.abs(column) <= _LARGEST):
             raise UsageError(f"the part `{name}` must have one number for each size")
         figures[name] = column[order]
     rest = cost - np.sum(list(figures.values()), axis=0)
     if np.any(np.abs(rest) > 1e-9 * cost) and REST not in figures:
         figures[REST] = rest
     on_basis = shared_basis(best, size, cost, list(figures.values()))
-    rows = []
+    made = []
     for (name, column), (constant, slope) in zip(figures.items(), on_basis, strict=True):
         own = fit_laws(size, column, exact=exact) if np.all(column >= 0) and np.any(column > _SMALLEST) else []
         ends = [float(np.mean(column[size == at])) for at in (size[0], size[-1])]
         # No law here falls: what does is not constant for that.
         falling = len(own) == 1 and ends[1] < ends[0] * (1 - 1e-9)
-        rows.append(
+        made.append(
             CostPart(
                 name=name,
                 law="falls" if falling else own[0].law if own else "-",
@@ -299,7 +326,7 @@ def _parts(
                 largest=ends[1],
             )
         )
-    return tuple(sorted(rows, key=lambda part: (part.name == REST, -abs(part.largest - part.smallest), part.name)))
+    return tuple(sorted(made, key=lambda part: (part.name == REST, -abs(part.largest - part.smallest), part.name)))
 
 
 def _leave_largest_out(
@@ -321,6 +348,31 @@ def _leave_largest_out(
         held=len(np.unique(size[kept])) < LEAST_SIZES or low - slack <= real <= high + slack,
         least=low / real - 1, most=high / real - 1,
     )  # fmt: skip
+
+
+def _reach(size: Floats, cost: Floats, best: Fit, left: LeftOut | None, *, exact: bool) -> Reach | None:
+    """Leave out the sizes above half of the largest, and predict their costs.
+
+    The noise of one cost says little about the next size where sizes lie close together. At least four sizes are left,
+    and four beyond a hinge or a step, if there are so many; where the sizes double, only the largest is left out.
+    """
+    if left is None:
+        return None
+    distinct = np.unique(size)
+    last = float(distinct[-1])
+    least = _OF_A_FIT + (np.searchsorted(distinct, best.model.parameter or 0.0, side="right")
+                         if best.model.family == "segments" else 0)  # fmt: skip
+    number = max(int(np.searchsorted(distinct, last / 2, side="right")), int(least))
+    if number < len(distinct) - 1:
+        kept = size <= distinct[number - 1]
+        again = fit_model(best.model, size[kept], cost[kept], exact=exact)
+        if again is not None:
+            above = distinct[number:]
+            real = levels_of(size[~kept], cost[~kept])
+            off = np.abs(np.log(np.maximum(again.at(above), _SMALLEST) / np.maximum(real, _SMALLEST)))
+            return Reach(last / float(distinct[number - 1]), float(off.max()))
+    before = float(distinct[-2])
+    return Reach(last / before if before > 0 else math.e, abs(math.log(max(left.predicted, _SMALLEST) / left.cost)))
 
 
 def band_of(fits: Sequence[Fit], size: float, others: Sequence[Fit] = ()) -> tuple[float, float]:

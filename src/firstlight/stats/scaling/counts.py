@@ -9,6 +9,7 @@ import numpy as np
 from firstlight.errors import UsageError
 from firstlight.stats.scaling.fit import fit_all
 from firstlight.stats.scaling.models import Floats, ScalingModel
+from firstlight.stats.scaling.sample import sampled
 
 #: Less growth is none; a count grows by one.
 _LEAST_GROWTH = 1e-9
@@ -32,8 +33,11 @@ def counted_term(name: str, sizes: Sequence[float], counts: Sequence[float]) -> 
         raise UsageError(
             f"`{name}` is not a count that grows", where="--term", hint="name columns with counts, joined by `*`"
         )
+    places = sampled(size)
+    size, count = size[places], count[places]
     fits = fit_all(size, count, exact=True)
-    known = {float(at): float(np.mean(count[size == at])) for at in np.unique(size)}
+    distinct, place, number = np.unique(size, return_inverse=True, return_counts=True)
+    known = dict(zip(distinct.tolist(), (np.bincount(place, count) / number).tolist(), strict=True))
 
     def growth(n: Floats) -> Floats:
         elsewhere = fits[0].at(n) if fits else np.interp(n, size, count)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import theilslopes
 
+from firstlight.stats.scaling.fit import levels_of
 from firstlight.stats.scaling.models import Floats
 
 #: The exponent is taken over the larger half of the sizes, and at least over so many.
@@ -47,7 +48,7 @@ def exponent(sizes: Floats, costs: Floats, *, exact: bool) -> Exponent | None:
     log_size, log_cost = np.log(size[inside]), np.log(cost[inside])
     slope, _, low, high = theilslopes(log_cost, log_size, 0.95)
     if exact:
-        levels = [float(np.median(log_cost[log_size == at])) for at in np.log(tail)]
+        levels = levels_of(log_size, log_cost)
         local = np.diff(levels) / np.diff(np.log(tail))
         low, high = float(local.min()), float(local.max())
     return Exponent(float(slope), float(low), float(high), len(tail))

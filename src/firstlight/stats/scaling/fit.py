@@ -257,8 +257,12 @@ def _fit_search(search: Search, sizes: Floats, costs: Floats, *, exact: bool) ->
         return []
     best = min(range(len(known)), key=lambda place: known[place][1].scatter)
     found = [fit for _, fit in known]
+    below, above = known[max(0, best - 1)][0], known[min(len(known) - 1, best + 1)][0]
+    if search.others:
+        near = [value for value in search.others if below < value < above and value not in search.values]
+        refined = (fit_model(search.make(value), sizes, costs, exact=exact) for value in near)
+        found += [fit for fit in refined if fit is not None]
     if search.smooth:
-        below, above = known[max(0, best - 1)][0], known[min(len(known) - 1, best + 1)][0]
 
         def criterion(value: float) -> float:
             fit = fit_model(search.make(value), sizes, costs, exact=exact)

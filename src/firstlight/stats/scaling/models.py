@@ -99,6 +99,12 @@ def step(place: float) -> ScalingModel:
                         "segments", place)  # fmt: skip
 
 
+#: So many places of a hinge or a step are tried.
+_MOST_PLACES = 100
+#: One size in so many lies beyond a hinge.
+_BEYOND_HINGE = 5
+
+
 @dataclass(frozen=True)
 class Search:
     """Models of which one parameter is searched for, from the least to the largest value."""
@@ -107,6 +113,8 @@ class Search:
     values: tuple[float, ...]
     smooth: bool = True
     """Values between those listed are other models; a step has the same costs at all sizes."""
+    others: tuple[float, ...] = ()
+    """Not smooth: every value, if too many to try them all; those near the best of *values* are tried."""
 
 
 def searches(sizes: Floats) -> Iterator[Search]:
@@ -118,5 +126,12 @@ def searches(sizes: Floats) -> Iterator[Search]:
     yield Search(exponential, tuple(np.geomspace(last / 60, 2 * last, 16)))
     for make in (saturation, decay):
         yield Search(make, tuple(np.geomspace(distinct[0], 2 * last, 16)))
-    yield Search(hinge, tuple(np.geomspace(distinct[1], distinct[-2], 2 * len(distinct))))
-    yield Search(step, tuple(distinct[:-1]), smooth=False)
+    # The slope beyond a hinge rests on a fifth of many sizes: two neighbours would show nothing but their noise.
+    end = distinct[-1 - max(1, len(distinct) // _BEYOND_HINGE)]
+    yield Search(hinge, tuple(np.geomspace(distinct[1], end, min(2 * len(distinct), _MOST_PLACES))))
+    every = tuple(distinct[:-1])
+    if len(every) <= _MOST_PLACES:
+        yield Search(step, every, smooth=False)
+    else:
+        some = np.unique(np.linspace(0, len(every) - 1, _MOST_PLACES).round().astype(int))
+        yield Search(step, tuple(every[each] for each in some), smooth=False, others=every)

@@ -34,7 +34,7 @@ class Prediction:
     low: float
     high: float
     """The band of all models near the best one, each with its 95 % interval for one more measurement, and of the error
-    that the prediction of the largest size from the others had."""
+    that the predictions of the sizes above half of the largest had from the others."""
     laws: tuple[str, ...]
     times_largest: float
     """The size over the largest one measured."""
@@ -53,12 +53,10 @@ def predict(study: ScalingAnalysis, size: float) -> Prediction:
     low, high = band_of(study.fits, size, study.unrefuted)
     best = float(study.best.at(np.array([size]))[0])
     times = size / study.sizes[-1] if study.sizes[-1] else math.inf
-    if study.left_out is not None and size > study.sizes[-1]:
-        # What one doubling cost in accuracy, each further one costs again.
-        before = max((each for each in study.sizes if each < study.sizes[-1]), default=study.sizes[-1])
-        step = math.log(study.sizes[-1] / before) if before > 0 else 1.0
-        off = abs(math.log(max(study.left_out.predicted, 1e-300) / study.left_out.cost))
-        factor = math.exp(min(off * max(1.0, math.log(times) / step), 50.0))
+    if study.reach is not None and size > study.sizes[-1]:
+        # What reaching so far cost in accuracy, each further step of that length costs again.
+        steps = max(1.0, math.log(times) / math.log(study.reach.times))
+        factor = math.exp(min(study.reach.off * steps, 50.0))
         low, high = min(low, best / factor), max(high, best * factor)
     near = [fit for fit in study.kinds if fit.aicc - study.best.aicc <= BAND]
     known = {kind_of(fit) for fit in near}
