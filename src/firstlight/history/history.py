@@ -13,19 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import polars as pl
 from pydantic import ValidationError
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.key import key_of_boot
-from firstlight.bundle.manifest import BootState, Concern
+from firstlight.bundle.manifest import BootState
 from firstlight.bundle.older import HandOver
-from firstlight.comparison.boot_figures import Sample, take_sample
+from firstlight.comparison.boot_figures import take_sample
 from firstlight.comparison.common.recording_time import recording_time
-from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.open_many import open_all
 from firstlight.comparison.testbed import Testbed, describe_testbed
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
+from firstlight.history.measures import inputs_of, measures_of
 from firstlight.recipe.mode import RecordMode
 from firstlight.schema.aliases import PHASE_ALIASES
 from firstlight.schema.marks import Phase
@@ -42,9 +41,6 @@ CREATE TABLE measures (number INTEGER, kind VARCHAR, name VARCHAR, ns BIGINT);
 """
 
 _FORMAT = "firstlight history 1"
-
-#: The kind of measures that say how far the time of a phase may be off, because no record shows when it began or ended.
-BOUNDS = "phase_bound"
 
 #: What a history that is read may do: no other file, no network, no extension.
 _READ_ONLY = (
@@ -137,13 +133,14 @@ class History:
             number = int(self._one("SELECT coalesce(max(number), 0) + 1 FROM boots", []))
             bed = json.dumps(describe_testbed(boot).model_dump(mode="json"), sort_keys=True)
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            row = [number, at, boot.directory.name, boot.manifest.mode, bed, digest, json.dumps(_inputs(boot, sample)),
+            inputs = json.dumps(inputs_of(boot, sample))
+            row = [number, at, boot.directory.name, boot.manifest.mode, bed, digest, inputs,
                    sample.recorded_at, now, "; ".join(missing) or None, key_of_boot(boot.manifest)]  # fmt: skip
             incomplete += [f"{boot.directory.name}: {reason}" for reason in missing]
             with _duckdb_errors(self._where), tempfile.TemporaryDirectory() as directory:
                 # One file instead of thousands of single rows.
                 path = Path(directory) / "measures.parquet"
-                _measures(boot, sample, number).write_parquet(path)
+                measures_of(boot, sample, number).write_parquet(path)
                 self._connection.begin()
                 self._connection.execute("INSERT INTO boots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
                 self._connection.execute("INSERT INTO measures SELECT * FROM read_parquet(?)", [str(path)])
@@ -306,37 +303,6 @@ def open_memory(folder: Path) -> Iterator[History]:
         yield history
     finally:
         connection.close()
-
-
-def _inputs(boot: Boot, sample: Sample) -> dict[str, str | None]:
-    """The digests of the inputs, and the command line, which has none of its own."""
-    command_line = boot.manifest.recipe_text("command_line")
-    return sample.inputs if command_line is None else {**sample.inputs, "command_line": command_line}
-
-
-def _measures(boot: Boot, sample: Sample, number: int) -> pl.DataFrame:
-    rows = [("total", "total", sample.virtual_ns), *(("phase", name, ns) for name, ns in sample.phase_ns.items())]
-    rows += [(BOUNDS, name, far) for name in sample.phase_ns if (far := _off(sample, name))]
-    calls = boot.calls()
-    reliable = Concern.FUNCTIONS not in sample.unreliable
-    if reliable and not calls.is_empty() and not calls["self_ns"].null_count():
-        functions: dict[str, int] = {}
-        for name, ns in calls.group_by("function").agg(pl.col("self_ns").sum()).iter_rows():
-            functions[stable_name(name)] = functions.get(stable_name(name), 0) + ns
-        rows += [("function", name, ns) for name, ns in sorted(functions.items()) if ns]
-    for kind, names in sample.userspace.items():
-        rows += [(str(kind), name, ns) for name, ns in names.items() if ns]
-    return pl.DataFrame(
-        [(number, *row) for row in rows],
-        schema={"number": pl.Int32, "kind": pl.String, "name": pl.String, "ns": pl.Int64},
-        orient="row",
-    )
-
-
-def _off(sample: Sample, phase: str) -> int:
-    """How far the time of a phase may be off; one that nothing bounds is at most off by the whole boot."""
-    far = sample.unsure_ns(phase)
-    return sample.virtual_ns if far is None else far
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from firstlight.bundle.older import phase_among
 from firstlight.comparison.known_bands import KnownBand, band_of_recipe
 from firstlight.errors import BundleError, UsageError
 from firstlight.history.bounds import Point, split_changes
-from firstlight.history.history import BOUNDS, History
+from firstlight.history.history import History
+from firstlight.history.measures import BOUNDS
 from firstlight.history.testbeds import Anchor, TestbedBoots, chained, select_testbed
 from firstlight.recipe.mode import RecordMode
 from firstlight.stats.change_points import FENCE, ChangePoint, change_points
