@@ -10,8 +10,8 @@ from pathlib import Path
 from measuring.boots import load
 from measuring.figures import arguments, line, title
 
-from firstlight.comparison.common.arms import read_arm
 from firstlight.comparison.compare import compare_exact
+from firstlight.comparison.sides.arms import read_arm
 from firstlight.lab.run.record import record
 from firstlight.recipe.options import RecordOptions
 

@@ -10,9 +10,9 @@ import pytest
 from browser.report_page import Report, Show
 from bundles import make_bundle
 from firstlight.cli.main import run
-from firstlight.comparison.common.arms import read_arms
 from firstlight.comparison.compare import compare_arms
 from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.comparison.sides.arms import read_arms
 from firstlight.comparison.statistical.comparison import NoisyComparison
 from varying_boots import noise, session
 

@@ -15,10 +15,10 @@ import firstlight
 from answers import data_of_answer
 from bundles import make_bundle, write_table
 from firstlight.cli.main import run
-from firstlight.comparison.common.arms import CompareError, read_arm, read_arms
-from firstlight.comparison.common.input_changes import input_changes
-from firstlight.comparison.common.preconditions import check_comparable
 from firstlight.comparison.compare import compare_exact, is_noisy
+from firstlight.comparison.sides.arms import CompareError, read_arm, read_arms
+from firstlight.comparison.sides.input_changes import input_changes
+from firstlight.comparison.sides.preconditions import check_comparable
 from firstlight.errors import BundleError, UnhealthyBootError, UsageError
 from imported_bundle import make_imported
 

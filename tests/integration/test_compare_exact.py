@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import firstlight
 from bundles import make_bundle, write_table
-from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.difference import ExactDifference, exact_difference
 from firstlight.comparison.exact.exclusive_time import exclusive_ns
 from firstlight.comparison.exact.level import LevelPart, make_level
 from firstlight.comparison.exact.rows import Key, Row, RowDelta, split
+from firstlight.comparison.sides.stable_names import stable_name
 from firstlight.render.difference_json import difference_data
 from firstlight.render.terminal.report import print_report
 from firstlight.render.views.compare_tree import one_sided_tables

@@ -11,8 +11,8 @@ from answers import data_of_answer
 from browser.report_page import data_of
 from bundles import make_bundle
 from firstlight.cli.main import run
-from firstlight.comparison.common.arms import read_arms
 from firstlight.comparison.compare import compare_arms
+from firstlight.comparison.sides.arms import read_arms
 from firstlight.render.page.comparison import comparison_page_data
 from firstlight.render.page.html import filled
 from firstlight.render.page.text import sound

@@ -80,7 +80,7 @@ def start(bundle: str, at: str) -> None:
     """Let a boot be a capture that began at some time."""
     facts = pl.read_parquet(Path(bundle) / "facts.parquet")
     more = pl.DataFrame({name: [None] for name in facts.columns}, schema=facts.schema)
-    more = more.with_columns(fact=pl.lit("capture.started_at"), value=pl.lit(at)).cast(dict(facts.schema))
+    more = more.with_columns(fact=pl.lit("capture.started_at"), value=pl.lit(at)).cast(facts.schema)
     write_table(Path(bundle), "facts", pl.concat([facts, more]))
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from bundles import make_bundle
 from firstlight.bundle.open import open as open_boot
-from firstlight.comparison.common.arms import CompareError
 from firstlight.comparison.exact.difference import exact_difference
 from firstlight.comparison.noise_band import Band, BandBoot, band_of
 from firstlight.comparison.robustness import check_against_band
+from firstlight.comparison.sides.arms import CompareError
 from firstlight.comparison.statistical.breakdown import BootParts, parts_of
 from firstlight.errors import FirstlightError, UsageError
 from firstlight.experiment.calibrate.file import read_band, write_band

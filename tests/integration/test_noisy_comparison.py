@@ -14,9 +14,9 @@ from answers import data_of_answer
 from bundles import make_bundle
 from firstlight.bundle.open import open as open_boot
 from firstlight.cli.main import run
-from firstlight.comparison.common.arms import CompareError, read_arms
-from firstlight.comparison.common.method import Method, decide_method, keep_alike, method_of
 from firstlight.comparison.exact.rows import Key
+from firstlight.comparison.sides.arms import CompareError, read_arms
+from firstlight.comparison.sides.method import Method, decide_method, keep_alike, method_of
 from firstlight.comparison.statistical.breakdown import BootParts
 from firstlight.comparison.statistical.calibration import calibrate, random_pairs
 from firstlight.comparison.statistical.comparison import NoisyComparison, compare_noisy

@@ -18,8 +18,8 @@ from firstlight.bundle.manifest import Concern, Invariant
 from firstlight.bundle.reliability import broken_text
 from firstlight.cli.main import run
 from firstlight.comparison.boot_figures import take_sample
-from firstlight.comparison.common.arms import CompareError
 from firstlight.comparison.exact.difference import ExactDifference, exact_difference
+from firstlight.comparison.sides.arms import CompareError
 from firstlight.errors import BundleError
 from firstlight.experiment.scaling.costs import parts_of
 from firstlight.history.history import open_history

@@ -15,10 +15,10 @@ import polars as pl
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open
 from firstlight.bundle.part import part_between
-from firstlight.comparison.common.arms import BootSet, read_arm, read_arms
 from firstlight.comparison.compare import Comparison as Evidence
 from firstlight.comparison.compare import compare_arms, is_settled
 from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.comparison.sides.arms import BootSet, read_arm, read_arms
 from firstlight.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from firstlight.comparison.common.arms import BootSet, CompareError
-from firstlight.comparison.common.input_changes import recipe_changes
-from firstlight.comparison.common.method import method_of
-from firstlight.comparison.common.preconditions import Flag
 from firstlight.comparison.exact.difference import ExactDifference, exact_difference
 from firstlight.comparison.known_bands import band_for, given
+from firstlight.comparison.sides.arms import BootSet, CompareError
+from firstlight.comparison.sides.input_changes import recipe_changes
+from firstlight.comparison.sides.method import method_of
+from firstlight.comparison.sides.preconditions import Flag
 from firstlight.recipe.mode import RecordMode
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def compare_exact(a: BootSet, b: BootSet, band: Band | None = None) -> ExactDiff
     :raises CompareError: when an arm's boots are exact recordings and not equal, when arms are noisy and only one of
         them has several boots, or when the figures of the two do not mean the same.
 
-    >>> from firstlight.comparison.common.arms import read_arm
+    >>> from firstlight.comparison.sides.arms import read_arm
     >>> arm = read_arm(bundle)
     >>> compare_exact(arm, arm).flags
     ()

@@ -16,11 +16,11 @@ from pydantic import Field, model_validator
 from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.manifest import Manifest
 from firstlight.bundle.older import HandOver
-from firstlight.comparison.common.arms import CompareError
 from firstlight.comparison.exact.functions import function_key
 from firstlight.comparison.exact.ledger import Tolerance
 from firstlight.comparison.exact.rows import Key, Row
 from firstlight.comparison.exact.tree import TreeDifference
+from firstlight.comparison.sides.arms import CompareError
 from firstlight.comparison.statistical.breakdown import BootParts
 from firstlight.errors import UsageError
 from firstlight.frozen import FrozenModel

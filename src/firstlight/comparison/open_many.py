@@ -7,7 +7,7 @@ from pathlib import Path
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
-from firstlight.comparison.common.input_changes import recipe_changes
+from firstlight.comparison.sides.input_changes import recipe_changes
 from firstlight.errors import UsageError
 from firstlight.quantities import joined
 from firstlight.recipe.mode import RecordMode

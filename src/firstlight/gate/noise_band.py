@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from firstlight.comparison.common.arms import CompareError
 from firstlight.comparison.known_bands import KnownBand, band_of_recipe
 from firstlight.comparison.noise_band import Band
+from firstlight.comparison.sides.arms import CompareError
 from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.gate.baseline import Baseline
 from firstlight.quantities import counted

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
 from firstlight.comparison.boot_figures import Sample, take_sample
-from firstlight.comparison.common.input_changes import OBSERVERS, other_choices
 from firstlight.comparison.known_bands import KnownBand
 from firstlight.comparison.open_many import check_one_recipe
+from firstlight.comparison.sides.input_changes import OBSERVERS, other_choices
 from firstlight.comparison.testbed import TOLD, Testbed, combined, describe_testbed, differences
 from firstlight.errors import FirstlightError, UsageError
 from firstlight.escape import printable

@@ -20,8 +20,8 @@ from firstlight.bundle.key import key_of_boot
 from firstlight.bundle.manifest import BootState
 from firstlight.bundle.older import HandOver
 from firstlight.comparison.boot_figures import take_sample
-from firstlight.comparison.common.recording_time import recording_time
 from firstlight.comparison.open_many import open_all
+from firstlight.comparison.sides.recording_time import recording_time
 from firstlight.comparison.testbed import Testbed, describe_testbed
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
 from firstlight.history.measures import inputs_of, measures_of

@@ -7,7 +7,7 @@ import polars as pl
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
 from firstlight.comparison.boot_figures import Sample
-from firstlight.comparison.common.stable_names import stable_name
+from firstlight.comparison.sides.stable_names import stable_name
 
 #: The kind of measures that say how far the time of a phase may be off, because no record shows when it began or ended.
 BOUNDS = "phase_bound"

@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 from statistics import median
 from typing import Any
 
-from firstlight.comparison.common.input_changes import OBSERVERS
+from firstlight.comparison.sides.input_changes import OBSERVERS
 from firstlight.comparison.testbed import Testbed, combined, differences
 from firstlight.errors import UsageError
 from firstlight.escape import printable

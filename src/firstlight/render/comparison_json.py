@@ -24,7 +24,7 @@ def comparisons_data(
     :param limit: so many rows of each level of an exact difference; all of them when not given.
     :param min_share: nodes of the tree below this share of all changes, from 0 to 1, stand together.
 
-    >>> from firstlight.comparison.common.arms import read_arm
+    >>> from firstlight.comparison.sides.arms import read_arm
     >>> from firstlight.comparison.compare import compare_arms
     >>> arm = read_arm(bundle)
     >>> comparisons_data("a.boot", [(compare_arms(arm, arm), None)])["comparisons"][0]["equal"]

@@ -7,14 +7,14 @@ from typing_extensions import TypedDict
 from firstlight.advise.tuning.kconfig.result import KernelSearch
 from firstlight.advise.tuning.tuning import CheckResult, PhaseChange
 from firstlight.api.data.inspect_boot import Heading
-from firstlight.comparison.common.input_changes import InputChange
-from firstlight.comparison.common.preconditions import Flag
 from firstlight.comparison.exact.causes import Cause
 from firstlight.comparison.exact.facts import FactChange
 from firstlight.comparison.exact.moved import Moved, Renamed
 from firstlight.comparison.exact.parts import Parts
 from firstlight.comparison.exact.rows import RowDelta, Split
 from firstlight.comparison.noise_band import Band
+from firstlight.comparison.sides.input_changes import InputChange
+from firstlight.comparison.sides.preconditions import Flag
 from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.experiment.calibrate.board import BoardModel
 from firstlight.lab.storage.fit import StorageFit

@@ -9,7 +9,6 @@ from typing import Literal
 from firstlight.analysis.path.processor import Processor
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
-from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.functions import key_of_function
 from firstlight.comparison.exact.ledger import Ledger
 from firstlight.comparison.exact.level import Level
@@ -18,6 +17,7 @@ from firstlight.comparison.exact.parts import Parts, added
 from firstlight.comparison.exact.rows import Key, Presence
 from firstlight.comparison.exact.tree import TreeDifference
 from firstlight.comparison.exact.waits import Waits
+from firstlight.comparison.sides.stable_names import stable_name
 from firstlight.schema.spans import CallKind, CallRow
 
 #: Less than this is no cause to name: the kernel reads a parameter in less, whatever the parameter does.

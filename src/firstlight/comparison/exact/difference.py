@@ -9,8 +9,6 @@ from firstlight.analysis.doubtful import MOST_DOUBTFUL
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.equality import equal_tables
 from firstlight.bundle.manifest import Concern
-from firstlight.comparison.common.input_changes import InputChange, input_changes
-from firstlight.comparison.common.preconditions import Flag, check_comparable, is_rejected
 from firstlight.comparison.exact.architectures import OnBoth, on_both
 from firstlight.comparison.exact.causes import Cause, causes_of, programs_of
 from firstlight.comparison.exact.facts import FactChange, fact_changes
@@ -29,6 +27,8 @@ from firstlight.comparison.exact.totals import whole
 from firstlight.comparison.exact.tree import TreeDifference, tree_difference
 from firstlight.comparison.exact.userspace import Userspace, userspace_levels, userspace_of
 from firstlight.comparison.exact.waits import Waits
+from firstlight.comparison.sides.input_changes import InputChange, input_changes
+from firstlight.comparison.sides.preconditions import Flag, check_comparable, is_rejected
 from firstlight.quantities import joined, small_share_text
 from firstlight.recipe.mode import RecordMode
 from firstlight.schema.spans import SpanKind

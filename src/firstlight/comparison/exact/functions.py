@@ -9,9 +9,9 @@ import polars as pl
 
 from firstlight.analysis.doubtful import MOST_DOUBTFUL, doubtful_share
 from firstlight.bundle.boot import Boot
-from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.level import Level, LevelPart, make_level, ordered
 from firstlight.comparison.exact.rows import Key, Presence, Row, RowDelta
+from firstlight.comparison.sides.stable_names import stable_name
 
 #: What of the boot the profile does not hold.
 REST = "[not in the profile]"

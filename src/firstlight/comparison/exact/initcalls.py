@@ -8,10 +8,10 @@ from firstlight.analysis.initcalls import initcalls as table_of
 from firstlight.analysis.interval_union import clipped
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
-from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.exclusive_time import exclusive_ns
 from firstlight.comparison.exact.level import Level, LevelPart, add_part, make_level
 from firstlight.comparison.exact.rows import Key, Row, RowDelta
+from firstlight.comparison.sides.stable_names import stable_name
 from firstlight.schema.spans import SpanKind
 
 #: What of the boot lies in no initcall.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.rows import Key
 from firstlight.comparison.exact.ticks import begins_tick
+from firstlight.comparison.sides.stable_names import stable_name
 from firstlight.recipe.isa import architectures
 from firstlight.schema.spans import CallKind, SpanKind
 

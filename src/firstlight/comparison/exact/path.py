@@ -13,10 +13,10 @@ from firstlight.analysis.path.critical import CriticalPath, find_path
 from firstlight.analysis.path.thread_names import Programs
 from firstlight.analysis.spans import WORK, ancestors, spans_of
 from firstlight.bundle.boot import Boot
-from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.exclusive_time import exclusive_ns
 from firstlight.comparison.exact.level import Level, LevelPart, add_part, make_level, ordered
 from firstlight.comparison.exact.rows import Key, Row, RowDelta
+from firstlight.comparison.sides.stable_names import stable_name
 from firstlight.schema.spans import CallKind, CallRow, SpanKind
 
 

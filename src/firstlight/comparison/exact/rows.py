@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from firstlight.comparison.common.stable_names import stable_name
+from firstlight.comparison.sides.stable_names import stable_name
 from firstlight.schema.spans import CallKind
 
 Presence = Literal["only_a", "only_b", "both"]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from firstlight.bundle.boot import Boot
-from firstlight.comparison.common.stable_names import stable_name
 from firstlight.comparison.exact.functions import key_of_function
 from firstlight.comparison.exact.rows import Key
+from firstlight.comparison.sides.stable_names import stable_name
 from firstlight.schema.spans import CallKind
 
 #: What begins a timer's tick, below the entry of an interrupt.

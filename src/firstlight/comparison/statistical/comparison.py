@@ -12,9 +12,9 @@ import numpy.typing as npt
 from pydantic import Field
 
 from firstlight.analysis.window import window
-from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
-from firstlight.comparison.common.method import keep_alike
-from firstlight.comparison.common.preconditions import check_comparable
+from firstlight.comparison.sides.arms import BootSet, CompareError, Excluded
+from firstlight.comparison.sides.method import keep_alike
+from firstlight.comparison.sides.preconditions import check_comparable
 from firstlight.comparison.statistical.breakdown import BootParts, levels_of_all, parts_of
 from firstlight.comparison.statistical.headline import Headline, Session, estimate_session
 from firstlight.comparison.statistical.levels import MeanLevel, mean_level

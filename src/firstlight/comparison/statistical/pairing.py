@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
-from firstlight.comparison.common.arms import BootSet, Excluded
-from firstlight.comparison.common.recording_time import recording_time
+from firstlight.comparison.sides.arms import BootSet, Excluded
+from firstlight.comparison.sides.recording_time import recording_time
 from firstlight.errors import FirstlightError
 from firstlight.stats.estimate import Floats
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from firstlight.bundle.manifest import Manifest
-from firstlight.comparison.common.arms import CompareError
+from firstlight.comparison.sides.arms import CompareError
 from firstlight.frozen import FrozenModel
 
 #: Two equal arms that differ as much as this happens once in a hundred calibrations of a sound testbed.

@@ -11,9 +11,9 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
 from firstlight.bundle.open import read_manifest
 from firstlight.bundle.writer import check_destination
-from firstlight.comparison.common.arms import CompareError, read_arm
-from firstlight.comparison.common.input_changes import OBSERVERS, input_changes
-from firstlight.comparison.common.method import keep_alike
+from firstlight.comparison.sides.arms import CompareError, read_arm
+from firstlight.comparison.sides.input_changes import OBSERVERS, input_changes
+from firstlight.comparison.sides.method import keep_alike
 from firstlight.comparison.statistical.breakdown import parts_of
 from firstlight.comparison.statistical.calibration import calibrate, random_pairs
 from firstlight.comparison.statistical.testbed_noise import Calibration, facts_of_testbed

@@ -51,7 +51,7 @@ def comparison_page_data(
     The arguments are those of :func:`~firstlight.render.comparison_json.comparisons_data`, whose result is in it
     as it is, but for texts, which are sound Unicode of bounded length, and infinite figures, which become null.
 
-    >>> from firstlight.comparison.common.arms import read_arm
+    >>> from firstlight.comparison.sides.arms import read_arm
     >>> from firstlight.comparison.compare import compare_arms
     >>> arm = read_arm(bundle)
     >>> comparison_page_data("a.boot", [(compare_arms(arm, arm), None)])["said"][0]["sentence"]

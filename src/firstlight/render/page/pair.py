@@ -6,8 +6,8 @@ from typing import Any
 
 from firstlight.analysis.path.critical import find_path
 from firstlight.bundle.boot import Boot
-from firstlight.comparison.common.arms import CompareError, read_arm
 from firstlight.comparison.compare import compare_arms
+from firstlight.comparison.sides.arms import CompareError, read_arm
 from firstlight.errors import UsageError
 from firstlight.render.page.boot import NAME, page_log
 from firstlight.render.page.comparison import comparison_page_data, empty_page_data

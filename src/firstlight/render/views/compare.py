@@ -7,7 +7,6 @@ from typing import Any
 
 from firstlight.analysis.window import window
 from firstlight.bundle.describe import clock_text
-from firstlight.comparison.common.input_changes import InputChange
 from firstlight.comparison.exact.architectures import OnBoth
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.exact.headline import headline
@@ -16,6 +15,7 @@ from firstlight.comparison.exact.parts import ChangePart, Parts
 from firstlight.comparison.exact.parts import added as sum_of_parts
 from firstlight.comparison.exact.path import Hidden
 from firstlight.comparison.exact.rows import Key, Row
+from firstlight.comparison.sides.input_changes import InputChange
 from firstlight.escape import printable
 from firstlight.quantities import Kind, quantity_text, share, signed_half, small_share_text
 from firstlight.recipe.mode import RecordMode

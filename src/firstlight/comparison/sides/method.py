@@ -12,8 +12,8 @@ import polars as pl
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.equality import equal_tables
 from firstlight.bundle.manifest import BootState
-from firstlight.comparison.common.arms import BootSet, CompareError, Excluded
-from firstlight.comparison.common.input_changes import recipe_changes
+from firstlight.comparison.sides.arms import BootSet, CompareError, Excluded
+from firstlight.comparison.sides.input_changes import recipe_changes
 from firstlight.errors import UnhealthyBootError
 from firstlight.quantities import joined
 from firstlight.recipe.mode import RecordMode

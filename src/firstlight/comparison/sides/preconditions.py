@@ -9,7 +9,7 @@ from firstlight.bundle.boot import Boot
 from firstlight.bundle.manifest import Concern
 from firstlight.bundle.phase_bounds import unsure_phases
 from firstlight.bundle.reliability import HINT, broken, invariant_text, unreliable_text
-from firstlight.comparison.common.arms import CompareError
+from firstlight.comparison.sides.arms import CompareError
 from firstlight.quantities import joined, time_text
 from firstlight.recipe.mode import RecordMode
 
