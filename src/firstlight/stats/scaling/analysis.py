@@ -16,11 +16,22 @@ from firstlight.stats.scaling.certainty import (
     certainty,
     first_of_kinds,
     is_clear,
+    kind_of,
     lack_of_fit,
     runner_up,
 )
 from firstlight.stats.scaling.exponent import Exponent, exponent, growth_exponent
-from firstlight.stats.scaling.fit import Fit, falls, fit_all, fit_laws, fit_model, levels_of, shared_basis
+from firstlight.stats.scaling.fit import (
+    Fit,
+    falls,
+    fit_all,
+    fit_every,
+    fit_laws,
+    fit_model,
+    levels_of,
+    ordered,
+    shared_basis,
+)
 from firstlight.stats.scaling.models import BY_NAME, Floats, ScalingModel
 from firstlight.stats.scaling.sample import sampled
 from firstlight.stats.scaling.unrefuted import disagree, unrefuted
@@ -40,6 +51,10 @@ _LARGEST, _SMALLEST = 1e100, 1e-100
 
 #: With fewer sizes a model follows their noise.
 _OF_A_FIT = 4
+
+#: Where sizes lie close together, the model was chosen by the sizes that it predicts here, and is off by more beyond.
+#: Of laws that no model has, half of this band missed the cost at twice the largest size.
+_CHOSEN_BY_ALL = 2.0
 
 #: Models differ at a size if their costs do by more than this part; below it nothing would separate them.
 _DIFFERENT = 1e-3
@@ -365,12 +380,17 @@ def _reach(size: Floats, cost: Floats, best: Fit, left: LeftOut | None, *, exact
     number = max(int(np.searchsorted(distinct, last / 2, side="right")), int(least))
     if number < len(distinct) - 1:
         kept = size <= distinct[number - 1]
-        again = fit_model(best.model, size[kept], cost[kept], exact=exact)
-        if again is not None:
+        again = [fit_model(best.model, size[kept], cost[kept], exact=exact)]
+        if best.model.parameter is not None:
+            # The parameter was found with the largest sizes: without them it is another one.
+            others = ordered(fit_every(size[kept], cost[kept], exact=exact), size[kept], cost[kept])
+            again.append(next((fit for fit in others if kind_of(fit) == kind_of(best)), None))
+        if fitted := [fit for fit in again if fit is not None]:
             above = distinct[number:]
             real = levels_of(size[~kept], cost[~kept])
-            off = np.abs(np.log(np.maximum(again.at(above), _SMALLEST) / np.maximum(real, _SMALLEST)))
-            return Reach(last / float(distinct[number - 1]), float(off.max()))
+            predicted = np.array([fit.at(above) for fit in fitted])
+            off = np.abs(np.log(np.maximum(predicted, _SMALLEST) / np.maximum(real, _SMALLEST)))
+            return Reach(last / float(distinct[number - 1]), _CHOSEN_BY_ALL * float(off.max()))
     before = float(distinct[-2])
     return Reach(last / before if before > 0 else math.e, abs(math.log(max(left.predicted, _SMALLEST) / left.cost)))
 
