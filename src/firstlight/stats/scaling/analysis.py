@@ -375,9 +375,11 @@ def _reach(size: Floats, cost: Floats, best: Fit, left: LeftOut | None, *, exact
         return None
     distinct = np.unique(size)
     last = float(distinct[-1])
-    least = _OF_A_FIT + (np.searchsorted(distinct, best.model.parameter or 0.0, side="right")
-                         if best.model.family == "segments" else 0)  # fmt: skip
-    number = max(int(np.searchsorted(distinct, last / 2, side="right")), int(least))
+    number = max(int(np.searchsorted(distinct, last / 2, side="right")), _OF_A_FIT)
+    if best.model.family == "segments":
+        beyond = int(np.searchsorted(distinct, best.model.parameter or 0.0, side="right")) + _OF_A_FIT
+        # Reaching less far, and repeating that, would multiply the noise.
+        number = max(number, min(beyond, int(np.searchsorted(distinct, last / 1.5, side="right"))))
     if number < len(distinct) - 1:
         kept = size <= distinct[number - 1]
         again = [fit_model(best.model, size[kept], cost[kept], exact=exact)]
