@@ -11,6 +11,7 @@ use crate::format::{Format, Head, Likelihood, HEAD_BYTES};
 use crate::kernel_log::printk::looks;
 use crate::kernel_log::{boot_messages, prefix, unstamped_lines};
 use crate::sniff::surest;
+use firstlight_schema::FormatName;
 use fronts::without_fronts;
 use json_strings::strings;
 use memchr::memmem;
@@ -145,7 +146,7 @@ fn anywhere(
     // On a console everything before the kernel belongs to it.
     let console = match format.name() {
         "printk" => true,
-        "loader-stages" => loader_stages::holds_kernel(&bytes),
+        name if name == FormatName::LoaderStages.name() => loader_stages::holds_kernel(&bytes),
         _ => false,
     };
     let serial = formats.clone().find(|format| format.name() == "serial").filter(|_| console);

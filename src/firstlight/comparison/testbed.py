@@ -9,6 +9,7 @@ from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.machine import processors
 from firstlight.frozen import FrozenModel
+from firstlight.recipe.isa.architecture import stated_family
 from firstlight.recipe.mode import RecordMode
 from firstlight.schema.aliases import MARK_ALIASES
 
@@ -49,12 +50,6 @@ TOLD = frozenset({"memory"})
 #: What only some records of an imported boot state: a boot that does not state it may be of any testbed.
 STATED = ("architecture", "machine")
 
-_ARCHITECTURES = {
-    "x86-64": "x86", "x86_64": "x86", "amd64": "x86", "i386": "x86", "i486": "x86", "i586": "x86", "i686": "x86",
-    "aarch64": "arm64", "aarch64_be": "arm64", "arm64-be": "arm64",
-}  # fmt: skip
-_FAMILIES = {"armv8": "arm64", "arm64": "arm64", "arm": "arm", "mips": "mips", "riscv": "riscv", "ppc": "powerpc"}
-
 _WORDS = {
     "mode": "the mode of recording",
     "clock": "the clock",
@@ -85,7 +80,7 @@ def describe_testbed(boot: Boot) -> Testbed:
         mode=manifest.mode,
         clock=manifest.clock.kind,
         shift=manifest.clock.icount_shift,
-        architecture=manifest.recipe_text("architecture") or _architecture(facts.get("system.architecture", "")),
+        architecture=manifest.recipe_text("architecture") or stated_family(facts.get("system.architecture", "")),
         emulator=None if qemu is None else str(qemu),
         machine=manifest.recipe_text("machine") or _model(facts),
         processor=_processor(boot),
@@ -100,13 +95,6 @@ def _processor(boot: Boot) -> str | None:
     """Several of a kind are another testbed than one."""
     model, number = boot.manifest.recipe_text("cpu"), processors(boot)
     return model if model is None or number == 1 else f"{number} of {model}"
-
-
-def _architecture(stated: str) -> str | None:
-    """The family of an architecture: the records of one boot name it in several ways."""
-    name = stated.strip().lower()
-    known = _ARCHITECTURES.get(name) or next((to for start, to in _FAMILIES.items() if name.startswith(start)), name)
-    return known or None
 
 
 def _model(facts: Mapping[str, str]) -> str | None:
