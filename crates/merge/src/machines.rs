@@ -64,7 +64,7 @@ fn alike(fact: &str, one: &str, other: &str) -> bool {
 fn canonical(fact: &str, value: &str) -> Option<String> {
     let value = value.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
     match fact {
-        "system.architecture" => Some(architecture(&value).to_owned()),
+        "system.architecture" => Some(architecture_family(&value).to_owned()),
         "dmi.product" | "device_tree.model" => Some(value).filter(|value| !value.is_empty()),
         // A log collector may write a machine's address instead of its name.
         "system.hostname" if value.parse::<IpAddr>().is_ok() => None,
@@ -76,7 +76,14 @@ fn canonical(fact: &str, value: &str) -> Option<String> {
     }
 }
 
-fn architecture(name: &str) -> &str {
+/// The family of an architecture, as records of one boot may name it in several ways: `uname`, the kernel's banner, the name of a
+/// processor. In lower case.
+///
+/// ```
+/// use firstlight_merge::machines::architecture_family;
+/// assert_eq!(["amd64", "armv7l", "ppc64le", "s390x"].map(architecture_family), ["x86", "arm", "powerpc", "s390x"]);
+/// ```
+pub fn architecture_family(name: &str) -> &str {
     match name {
         "x86-64" | "x86_64" | "amd64" | "i386" | "i486" | "i586" | "i686" => "x86",
         "aarch64" | "aarch64_be" | "arm64-be" => "arm64",

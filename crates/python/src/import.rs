@@ -5,7 +5,7 @@ use firstlight_formats::evidence::Problem;
 use firstlight_formats::registry::formats;
 use firstlight_formats::FormatError;
 use firstlight_merge::boot_selection::{boots, matching};
-use firstlight_merge::machines::machine_conflicts;
+use firstlight_merge::machines::{self, machine_conflicts};
 use firstlight_merge::record::{Read, Record};
 use firstlight_merge::{merge_any, MergeSummary, SourceSummary, WantedMark};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -17,6 +17,12 @@ use std::path::PathBuf;
 #[pyfunction]
 pub fn record_formats() -> Vec<(&'static str, &'static str)> {
     formats().map(|format| (format.name(), format.title())).collect()
+}
+
+/// `firstlight_merge::machines::architecture_family`.
+#[pyfunction]
+pub fn architecture_family(name: &str) -> &str {
+    machines::architecture_family(name)
 }
 
 /// The pattern of a mark: `firstlight_merge::WantedMark`.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from firstlight._core import architecture_family
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.machine import processors
 from firstlight.frozen import FrozenModel
-from firstlight.recipe.isa.architecture import stated_family
 from firstlight.recipe.mode import RecordMode
 from firstlight.schema.aliases import MARK_ALIASES
 
@@ -80,7 +80,7 @@ def describe_testbed(boot: Boot) -> Testbed:
         mode=manifest.mode,
         clock=manifest.clock.kind,
         shift=manifest.clock.icount_shift,
-        architecture=manifest.recipe_text("architecture") or stated_family(facts.get("system.architecture", "")),
+        architecture=manifest.recipe_text("architecture") or _architecture(facts),
         emulator=None if qemu is None else str(qemu),
         machine=manifest.recipe_text("machine") or _model(facts),
         processor=_processor(boot),
@@ -95,6 +95,11 @@ def _processor(boot: Boot) -> str | None:
     """Several of a kind are another testbed than one."""
     model, number = boot.manifest.recipe_text("cpu"), processors(boot)
     return model if model is None or number == 1 else f"{number} of {model}"
+
+
+def _architecture(facts: Mapping[str, str]) -> str | None:
+    """The family of the architecture: the records of one boot name it in several ways."""
+    return architecture_family(facts.get("system.architecture", "").strip().lower()) or None
 
 
 def _model(facts: Mapping[str, str]) -> str | None:

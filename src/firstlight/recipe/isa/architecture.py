@@ -278,24 +278,3 @@ class Architecture:
     def library_folders(self) -> tuple[str, ...]:
         """The folders of libraries of a root file system, without the first slash."""
         return (f"usr/lib/{self.library_folder}", f"lib/{self.library_folder}", *_LIBRARY_FOLDERS)
-
-
-_FAMILIES_BY_NAME = {
-    "x86-64": "x86", "x86_64": "x86", "amd64": "x86", "i386": "x86", "i486": "x86", "i586": "x86", "i686": "x86",
-    "aarch64": "arm64", "aarch64_be": "arm64", "arm64-be": "arm64",
-}  # fmt: skip
-_FAMILIES = {"armv8": "arm64", "arm64": "arm64", "arm": "arm", "mips": "mips", "riscv": "riscv", "ppc": "powerpc"}
-"""By the beginnings of names."""
-
-
-def stated_family(name: str) -> str | None:
-    """The family of an architecture that a record of a boot names; `None` for none.
-
-    The records of one boot name it in several ways, and those of a 32-bit kernel may have the name of the processor.
-
-    >>> stated_family("AMD64"), stated_family("armv7l"), stated_family("s390x"), stated_family("")
-    ('x86', 'arm', 's390x', None)
-    """
-    known = name.strip().lower()
-    by_start = (family for start, family in _FAMILIES.items() if known.startswith(start))
-    return _FAMILIES_BY_NAME.get(known) or next(by_start, known) or None
