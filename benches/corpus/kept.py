@@ -78,7 +78,8 @@ def falls(scores: StoredScores, stored: StoredScores) -> Iterator[str]:
     >>> list(falls(StoredScores({"6.1": "cdef"}, fallen), stored))
     ['all cases: boots 0.98, was 1.0']
     """
-    least = 0.0 if scores.boots == stored.boots else _OTHER_CASE
+    equal = scores.boots == stored.boots
+    least = 0.0 if equal else _OTHER_CASE
     now = rounded(scores.cases)
     for case, figures in stored.cases.items():
         if case not in now:
@@ -87,10 +88,12 @@ def falls(scores: StoredScores, stored: StoredScores) -> Iterator[str]:
         for name, share in figures.items():
             if name in now[case] and now[case][name] < share - least:
                 yield f"{case}: {name} {now[case][name]}, was {share}"
-    if scores.boots == stored.boots:
+    if equal:
         return
     for name in dict.fromkeys(name for figures in stored.cases.values() for name in figures):
         both = [case for case, figures in stored.cases.items() if name in figures and name in now.get(case, ())]
-        means = [round(fmean(cases[case][name] for case in both), _DECIMALS) for cases in (now, stored.cases) if both]
-        if both and means[0] < means[1] - _OTHER_MEAN:
-            yield f"all cases: {name} {means[0]}, was {means[1]}"
+        if not both:
+            continue
+        mean, was = (round(fmean(cases[case][name] for case in both), _DECIMALS) for cases in (now, stored.cases))
+        if mean < was - _OTHER_MEAN:
+            yield f"all cases: {name} {mean}, was {was}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import re
 from bisect import bisect_right
@@ -14,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from firstlight.api import Boot
+from firstlight.cache import digest_of
 
 _STAMPED = re.compile(r"^\[ *(\d+)\.(\d{6})\] (.*)$")
 _CALLING = re.compile(r"^calling  (\S+)\+0x\S+(?: \[\w+\])? @ \d+$")
@@ -162,8 +162,8 @@ def save(truth: Truth, path: Path) -> None:
 
 
 def digest(truth: Truth) -> str:
-    """The first digits of a truth's SHA-256."""
-    return hashlib.sha256(_text(truth)).hexdigest()[:16]
+    """The first digits of a digest of the truth: equal ones have equal digits."""
+    return digest_of(_text(truth))[:16]
 
 
 def _text(truth: Truth) -> bytes:

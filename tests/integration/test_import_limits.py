@@ -1,4 +1,4 @@
-"""Records that hold more than an import keeps: what is left out is told, and what is kept is whole."""
+"""An import reports what it leaves out of a record that exceeds a limit."""
 
 from __future__ import annotations
 

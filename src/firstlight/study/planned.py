@@ -83,16 +83,13 @@ class PlannedMeasure(FrozenModel):
 
     def of(self, boot: Boot) -> int | MissingValue:
         """The figure, in nanoseconds or calls."""
-        if self.function is not None:
-            try:
-                rows = boot.functions().filter(pl.col("function") == self.function)
-            except FirstlightError as error:
-                return MissingValue(error.message)
-            return int(rows["count" if self.calls else "total_ns"].sum())
         try:
-            return measure_interval(boot, self.first, self.last).time_ns
+            if self.function is None:
+                return measure_interval(boot, self.first, self.last).time_ns
+            rows = boot.functions().filter(pl.col("function") == self.function)
         except FirstlightError as error:
             return MissingValue(error.message)
+        return int(rows["count" if self.calls else "total_ns"].sum())
 
 
 class PlannedFigure(FrozenModel):

@@ -14,7 +14,7 @@ const NEARLY_ALL: usize = 10;
 /// Lines that wait take no more than this.
 const MOST_BYTES: usize = 1 << 20;
 
-/// What stands there.
+/// How a log writes the processor in front of each message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// `000: `: the processor, as in kernels with the patches for real time.

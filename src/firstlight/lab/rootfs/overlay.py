@@ -40,7 +40,7 @@ def check_overlay(overlay: Path) -> None:
 def texts(overlay: Path) -> str:
     """What the files of an overlay say, of at most 1 MiB each and 16 MiB together; larger ones are no scripts."""
     found, left = [], _TEXTS_BYTES
-    for path in sorted(overlay.rglob("*")):
+    for path in _members(overlay):
         if path.is_symlink() or not path.is_file() or (size := path.stat().st_size) > min(_TEXT_BYTES, left):
             continue
         left -= size
