@@ -1,4 +1,4 @@
-"""Histories, baselines and gates of imported boots: their machines and order, as far as the records state them."""
+"""Imported boots, compared and in histories, baselines and gates: their machines and order, as records state them."""
 
 from __future__ import annotations
 
@@ -138,3 +138,51 @@ def test_a_gate_of_boots_that_do_not_state_their_machine_says_so(
     assert run(["gate", quiet, "--baseline", "thinkpad"]) == 0
     assert "the records of the boots do not state their machine" in " ".join(capsys.readouterr().out.split())
     assert run(["gate", quiet, other, "--baseline", "thinkpad"]) == 1
+
+
+def arm(place: Path, name: str, *models: str | None) -> str:
+    """A folder with an imported boot for each model."""
+    (place / name).mkdir()
+    for number, model in enumerate(models):
+        made = Path(make(place, f"{name}-{number}", model, 5.0 + number / 1000))
+        made.rename(place / name / f"{number}.boot")
+    return name
+
+
+def test_a_comparison_of_boots_of_two_machines_says_so(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = make(place, "a", THINKPAD, 5.0), make(place, "b", POWEREDGE, 9.0)
+    capsys.readouterr()
+    assert run(["compare", one, other]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "the records of B are of another machine than those of A" in text
+    assert "the machine is `Dell Inc. PowerEdge R740`, not `LENOVO 20XW00ABGE`" in text
+
+
+@pytest.mark.parametrize("others", [[None, POWEREDGE], [POWEREDGE, None]])
+def test_a_comparison_of_arms_of_two_machines_says_so(
+    place: Path, others: list[str | None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = arm(place, "before", *[THINKPAD] * 6), arm(place, "after", *others * 3)
+    capsys.readouterr()
+    assert run(["compare", before, after, "--json"]) == 0
+    (found,) = data_of_answer(capsys.readouterr().out)["comparisons"]
+    text = "the machine is `Dell Inc. PowerEdge R740`, not `LENOVO 20XW00ABGE`"
+    assert any(text in note for note in found["notes"])
+
+
+def test_an_arm_of_two_machines_is_rejected(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before, after = arm(place, "before", *[THINKPAD] * 6), arm(place, "after", None, THINKPAD, *[POWEREDGE] * 4)
+    capsys.readouterr()
+    assert run(["compare", before, after]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the boots of an arm must be of one machine: of `2.boot` the machine is `Dell Inc. PowerEdge R740`" in said
+    assert "hint: put them into arms of their own" in said
+
+
+def test_arms_that_state_no_other_machine_are_compared_without_a_word(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = arm(place, "before", *[THINKPAD] * 6), arm(place, "after", *[None] * 6)
+    capsys.readouterr()
+    assert run(["compare", before, after]) == 0
+    assert "another machine" not in capsys.readouterr().out

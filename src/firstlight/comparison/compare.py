@@ -10,6 +10,7 @@ from firstlight.comparison.exact.difference import ExactDifference, exact_differ
 from firstlight.comparison.known_bands import band_for, given
 from firstlight.comparison.sides.arms import BootSet, CompareError
 from firstlight.comparison.sides.input_changes import recipe_changes
+from firstlight.comparison.sides.machines import machine_flags
 from firstlight.comparison.sides.method import method_of
 from firstlight.comparison.sides.preconditions import Flag
 from firstlight.recipe.mode import RecordMode
@@ -84,7 +85,8 @@ def compare_exact(a: BootSet, b: BootSet, band: Band | None = None) -> ExactDiff
 
     :param band: the noise band of A; by default the one that :func:`band_for` finds.
     :raises CompareError: when an arm's boots are exact recordings and not equal, when arms are noisy and only one of
-        them has several boots, or when the figures of the two do not mean the same.
+        them has several boots, when imported boots of one arm are of several machines, or when the figures of the two
+        do not mean the same.
 
     >>> from firstlight.comparison.sides.arms import read_arm
     >>> arm = read_arm(bundle)
@@ -107,6 +109,7 @@ def compare_exact(a: BootSet, b: BootSet, band: Band | None = None) -> ExactDiff
     flags = [
         Flag("excluded", f"`{each.path.name}` is left out: {each.reason}") for arm in (a, b) for each in arm.excluded
     ]
+    flags += machine_flags(a, b)
     if not (a.is_exact and b.is_exact):
         single = next((arm for arm in (a, b) if len(arm.boots) == 1), None)
         if single is None or len(a.boots) != len(b.boots):

@@ -23,7 +23,8 @@ class Flag:
     """Something that a reader of a comparison has to know."""
 
     kind: str
-    """`completeness`, `profile`, `invariant`, `doubtful`, `unstable`, `one_boot`, `inputs`, `bounds` or `excluded`."""
+    """`completeness`, `profile`, `invariant`, `doubtful`, `unstable`, `one_boot`, `inputs`, `bounds`,
+    `machine` or `excluded`."""
     text: str
 
     @property

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from firstlight.analysis.window import window
 from firstlight.comparison.sides.arms import BootSet, CompareError, Excluded
+from firstlight.comparison.sides.machines import machine_flags
 from firstlight.comparison.sides.method import keep_alike
 from firstlight.comparison.sides.preconditions import check_comparable
 from firstlight.comparison.statistical.breakdown import BootParts, levels_of_all, parts_of
@@ -132,7 +133,7 @@ def compare_noisy(
     Source: `docs/design/statistics.md`.
     """
     limits = _limits(soft_percent, alpha)
-    flags = check_comparable(a.boots[0], b.boots[0])
+    flags = [*check_comparable(a.boots[0], b.boots[0]), *machine_flags(a, b)]
     sides = pair(keep_alike(a), keep_alike(b), pairing)
     if not sides.a or not sides.b:
         reasons = "; ".join(dict.fromkeys(each.reason for each in sides.excluded))
