@@ -26,9 +26,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def make(directory: Path, name: str, model: str | None, end: float) -> str:
+def make(directory: Path, name: str, model: str | None, end: float, processor: str | None = None) -> str:
     """Import the log of a boot whose kernel states the model of its machine, and that ends at some second."""
-    lines = [(0.0, "Linux version 6.12.1 (a@b) (gcc 14.2.0) #1 SMP"), *([] if model is None else [(0.0, model)])]
+    stated = [(0.0, line) for line in (processor, model) if line is not None]
+    lines = [(0.0, "Linux version 6.12.1 (a@b) (gcc 14.2.0) #1 SMP"), *stated]
     lines += [(end - 1, "Run /sbin/init as init process"), (end, "device is up")]
     (directory / name).mkdir()
     text = "".join(f"[{at:12.6f}] {words}\n" for at, words in lines)
@@ -66,6 +67,18 @@ def test_records_that_do_not_state_their_machine_split_none(
     history(place, None, model, None, model)
     found = show(capsys)
     assert (len(found["points"]), found["left_out"]) == (4, 0)
+
+
+def test_kernels_of_32_and_64_bits_on_one_board_are_two_testbeds(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for bits, processor in (
+        (32, "CPU: ARMv7 Processor [410fd034] revision 4"),
+        (64, "CPU: AArch64 Processor [410fd034]"),
+    ):
+        bundle = make(place, f"{bits}", BOARD, 5.0, processor)
+        assert run(["history", "add", "h.duckdb", bundle, "--at", f"{bits} bits"]) == 0
+    assert show(capsys)["left_out"] == 1
 
 
 def test_a_record_that_fits_two_machines_is_of_neither(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,10 +54,21 @@ pub fn machine_conflicts(reads: &[Read], boots: &[Option<u32>]) -> Vec<MachineCo
     conflicts
 }
 
-/// Whether two values are of one machine. The model of one record may be cut, or lack its maker.
+/// Whether two values are of one machine.
 fn alike(fact: &str, one: &str, other: &str) -> bool {
-    let is_model = matches!(fact, "dmi.product" | "device_tree.model");
-    one == other || is_model && (one.contains(other) || other.contains(one))
+    one == other || matches!(fact, "dmi.product" | "device_tree.model") && is_same_model(one, other)
+}
+
+/// Whether two names are of one model: a record may cut the name, or lack its maker. In any case of letters.
+///
+/// ```
+/// use firstlight_merge::machines::is_same_model;
+/// assert!(is_same_model("Dell Inc. PowerEdge R740", "poweredge r740"));
+/// assert!(!is_same_model("Raspberry Pi 3", "Raspberry Pi 4"));
+/// ```
+pub fn is_same_model(one: &str, other: &str) -> bool {
+    let (one, other) = (one.to_lowercase(), other.to_lowercase());
+    one.contains(&other) || other.contains(&one)
 }
 
 /// A value in the one form in which records are compared; none: it identifies nothing.

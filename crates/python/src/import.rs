@@ -25,6 +25,12 @@ pub fn architecture_family(name: &str) -> &str {
     machines::architecture_family(name)
 }
 
+/// `firstlight_merge::machines::is_same_model`.
+#[pyfunction]
+pub fn is_same_model(one: &str, other: &str) -> bool {
+    machines::is_same_model(one, other)
+}
+
 /// The pattern of a mark: `firstlight_merge::WantedMark`.
 #[pyclass(frozen, module = "firstlight._core")]
 pub struct Pattern {

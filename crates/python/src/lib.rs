@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use crate::functions::{folded_calls, kd_table, part_kd_table, phase_kd_tables, slice_functions, whole_name};
     #[pymodule_export]
-    use crate::import::{add_console, add_units, architecture_family, record_formats, Pattern, Records};
+    use crate::import::{add_console, add_units, architecture_family, is_same_model, record_formats, Pattern, Records};
     #[pymodule_export]
     use crate::profile::{build_id, code_files, convert_profile, function_names, pack_profile, Profile};
     #[pymodule_export]

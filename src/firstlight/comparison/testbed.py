@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from firstlight._core import architecture_family
+from firstlight._core import architecture_family, is_same_model
 from firstlight.analysis.window import window
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.machine import processors
@@ -129,11 +129,7 @@ def _is_one(name: str, one: Testbed, other: Testbed) -> bool:
         return True
     if name not in STATED or not one.mode == other.mode == RecordMode.IMPORTED:
         return False
-    if before is None or after is None:
-        return True
-    # A record may cut the name of a model, or lack its maker.
-    first, second = before.casefold(), after.casefold()
-    return first in second or second in first
+    return before is None or after is None or (name == "machine" and is_same_model(before, after))
 
 
 def differences(one: Testbed, other: Testbed) -> dict[str, str]:
