@@ -1,5 +1,6 @@
 //! `journalctl` as lines of text: `short`, `short-monotonic`, `short-precise`, `short-iso`, `short-unix`, `short-full`, ...
 
+use super::journal_boots::{sign, Beginning, Shown, Sign, Waiting, Year};
 use super::short_line::{numbered_month, parse, ShortLine, Time};
 use super::time::{startup, Zero, STARTUP};
 use super::unit_jobs::{UnitJobs, READ_LATE, TWO_CLOCKS};
@@ -61,7 +62,7 @@ impl Format for JournalShort {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let mut boots: Vec<Boot> = Vec::new();
         let mut lines = Lines::new(input.bytes);
-        let (mut unparsed, mut fresh) = (Unparsed::default(), true);
+        let (mut unparsed, mut fresh) = (Unparsed::default(), false);
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
             if text.is_empty() || text.starts_with("-- ") {
@@ -69,11 +70,18 @@ impl Format for JournalShort {
                 continue;
             }
             if let Some(short) = parse(&text) {
-                if std::mem::take(&mut fresh) || boots.is_empty() {
-                    boots.push(Boot { first_line: line.number, ..Boot::default() });
+                let separated = std::mem::take(&mut fresh);
+                if separated || boots.is_empty() {
+                    boots.push(Boot { first_line: line.number, separated, ..Boot::default() });
                 }
                 if let Some(boot) = boots.last_mut() {
-                    boot.take(&short, &text, line.number);
+                    if let Some(next) = boot.take(&short, &text, line.number) {
+                        // What has no beginning is of a boot before the record.
+                        if !boot.shown.begun() {
+                            boots.pop();
+                        }
+                        boots.push(next);
+                    }
                 }
             } else if let Some(boot) = boots.last_mut().filter(|_| text.starts_with(' ')) {
                 boot.take_more(&text, line.number);
@@ -115,26 +123,72 @@ struct Boot {
     mixed: (u64, Option<u64>),
     /// With the wall clock, the lines wait until it is known where that was set; a further line of a message begins with a space.
     wall: WallClock,
-    waiting: Vec<(u64, String)>,
+    waiting: Vec<Waiting>,
+    year: Year,
     /// By how much the clock has been set.
     set_ns: i64,
+    /// A line of the journal parts it from the boot before it.
+    separated: bool,
+    shown: Shown,
+    /// So many lines before it are left out, from which on.
+    left_out: Option<(u64, u64)>,
+    /// No line shows where it begins.
+    by_sum: bool,
 }
 
 impl Boot {
-    fn take(&mut self, short: &ShortLine<'_>, text: &str, number: u64) {
+    /// Takes a line; gives the next boot, if that begins with it or with one before it.
+    fn take(&mut self, short: &ShortLine<'_>, text: &str, number: u64) -> Option<Self> {
+        let sign = sign(short);
+        if let Some(sign) = sign.filter(|_| !self.separated) {
+            let mut year = self.year;
+            let (Time::Monotonic(time_ns) | Time::Realtime(time_ns)) = year.of(short.time);
+            if let Some(beginning) = self.shown.next(sign, time_ns, &self.waiting) {
+                return Some(self.next(beginning, short, text, number));
+            }
+        }
+        self.keep(short, sign, text, number);
+        None
+    }
+
+    fn keep(&mut self, short: &ShortLine<'_>, sign: Option<Sign>, text: &str, number: u64) {
+        let short = &ShortLine { time: self.year.of(short.time), ..*short };
+        let (Time::Monotonic(time_ns) | Time::Realtime(time_ns)) = short.time;
+        self.shown.note(sign, time_ns);
         if self.waiting.is_empty() && (self.last.is_some() || matches!(short.time, Time::Monotonic(_))) {
             self.add(short, number);
             return;
         }
         self.wall.see(short, number);
-        self.waiting.push((number, text.trim_start().to_owned()));
+        let (text, time_ns, year_ns) = (text.trim_start().to_owned(), Some(time_ns), self.year.year_ns);
+        self.waiting.push(Waiting { number, text, time_ns, sign, year_ns });
+    }
+
+    /// The boot that begins at a line, with the lines from there on.
+    fn next(&mut self, beginning: Beginning, short: &ShortLine<'_>, text: &str, number: u64) -> Self {
+        let own = self.waiting.split_off(beginning.place.min(self.waiting.len()));
+        let first_line = own.first().map_or(number, |line| line.number);
+        self.wall.forget_from(first_line);
+        let mut next = Self { first_line, by_sum: beginning.by_sum, ..Self::default() };
+        if !self.shown.begun() {
+            next.left_out = Some((self.waiting.len() as u64, self.first_line));
+        }
+        for line in own {
+            match parse(&line.text).filter(|_| line.time_ns.is_some()) {
+                Some(short) => next.keep(&short, line.sign, &line.text, line.number),
+                None => next.take_more(&line.text, line.number),
+            }
+        }
+        next.keep(short, sign(short), text, number);
+        next
     }
 
     fn take_more(&mut self, text: &str, number: u64) {
         if self.waiting.is_empty() {
             self.go_on(text.trim_start(), number);
         } else {
-            self.waiting.push((number, text.to_owned()));
+            let (text, year_ns) = (text.to_owned(), self.year.year_ns);
+            self.waiting.push(Waiting { number, text, time_ns: None, sign: None, year_ns });
         }
     }
 
@@ -142,14 +196,14 @@ impl Boot {
     fn settle(&mut self) -> Vec<Setting> {
         let settings = std::mem::take(&mut self.wall).settings();
         let mut next = settings.iter().peekable();
-        for (number, text) in std::mem::take(&mut self.waiting) {
+        for Waiting { number, text, year_ns, .. } in std::mem::take(&mut self.waiting) {
             while let Some(setting) = next.next_if(|setting| setting.line <= number) {
                 self.set_ns = self.set_ns.saturating_add(setting.by_ns);
                 self.units.clock_set();
                 self.early.clock_set();
             }
             match parse(&text).filter(|_| !text.starts_with(' ')) {
-                Some(short) => self.add(&short, number),
+                Some(short) => self.add(&short.later(year_ns), number),
                 None => self.go_on(text.trim_start(), number),
             }
         }
@@ -285,6 +339,17 @@ impl Boot {
             kernel.facts.append(&mut early.facts);
             of_host(&mut kernel, self.host.take());
             all.push(kernel);
+        }
+        if let Some(first) = all.first_mut() {
+            if let Some((lines, line)) = self.left_out {
+                let detail = counted(lines, "# line[|s] [is|are] of an earlier boot, whose beginning the record does not hold: [it is|they are] left out");
+                first.problem(ProblemKind::Embedded, Some(line), detail);
+            }
+            if self.by_sum {
+                let detail = "no line shows that this boot began: by the stages of its `Startup finished` it began no later than this \
+                              line, the first one within them";
+                first.problem(ProblemKind::LostHead, Some(self.first_line), detail);
+            }
         }
         all
     }

@@ -2,6 +2,7 @@
 
 pub mod console_units;
 mod journal;
+mod journal_boots;
 pub mod months;
 mod plot_units;
 pub mod short_line;

@@ -32,6 +32,16 @@ pub struct ShortLine<'a> {
     pub body: &'a str,
 }
 
+impl ShortLine<'_> {
+    /// The line with a date that is so much later.
+    pub(super) fn later(self, by_ns: i64) -> Self {
+        match self.time {
+            Time::Realtime(time_ns) => Self { time: Time::Realtime(time_ns.saturating_add(by_ns)), ..self },
+            Time::Monotonic(_) => self,
+        }
+    }
+}
+
 /// Takes a line apart; none where it has another shape.
 ///
 /// ```

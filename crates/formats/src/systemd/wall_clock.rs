@@ -70,6 +70,13 @@ impl WallClock {
         self.seen.push(Seen { line, time_ns, user, says, boot });
     }
 
+    /// Forgets a line and those behind it: they are of another boot.
+    pub fn forget_from(&mut self, line: u64) {
+        self.seen.truncate(self.seen.partition_point(|seen| seen.line < line));
+        let left = self.seen.len();
+        self.sums.retain(|(place, _)| *place < left);
+    }
+
     /// Where the clock was set, by line.
     pub fn settings(mut self) -> Vec<Setting> {
         let mut found = Vec::new();
