@@ -16,6 +16,7 @@ use fronts::without_fronts;
 use json_strings::strings;
 use memchr::memmem;
 use quotes::quoted;
+use std::borrow::Cow;
 
 /// So many messages that every boot has make a record of lines without stamps.
 const BARE: usize = 3;
@@ -74,6 +75,22 @@ impl Enclosure {
             Self::Json => strings(bytes).into_iter().collect(),
         }
     }
+}
+
+/// A line of text with the characters that its entities stand for, as a part of a page has them that was copied.
+pub(crate) fn with_characters(text: &str) -> Cow<'_, str> {
+    if !text.contains("&#") && !text.contains("&nbsp;") {
+        return Cow::Borrowed(text);
+    }
+    let (mut rest, mut out) = (text, String::with_capacity(text.len()));
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        let (length, character) = page::entity(&rest.as_bytes()[at..]).unwrap_or((1, '&'));
+        out.push(character);
+        rest = rest.get(at + length..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
 }
 
 /// A record within something else.

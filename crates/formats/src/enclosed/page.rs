@@ -211,7 +211,7 @@ const ENTITIES: [(&[u8], char); 6] =
     [(b"&lt;", '<'), (b"&gt;", '>'), (b"&amp;", '&'), (b"&quot;", '"'), (b"&apos;", '\''), (b"&nbsp;", ' ')];
 
 /// The character that an entity stands for, by its name or as `&#39;` or `&#x27;`, and how long it is.
-fn entity(rest: &[u8]) -> Option<(usize, char)> {
+pub(super) fn entity(rest: &[u8]) -> Option<(usize, char)> {
     if let Some((name, character)) = ENTITIES.iter().find(|(name, _)| rest.starts_with(name)) {
         return Some((name.len(), *character));
     }

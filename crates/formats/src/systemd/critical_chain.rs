@@ -1,14 +1,16 @@
 //! `systemd-analyze critical-chain`.
 
+use super::analyses::{self, pasted_rows, Output};
 use super::timespan::{by_step, nanoseconds, STEP_NS};
 use super::unit_times::is_unit;
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{Clock, Evidence, Grade, Instant, Link, LinkKind, Mark, Span, SpanKind, Unparsed};
+use crate::enclosed::with_characters;
+use crate::evidence::{Clock, Evidence, Grade, Instant, Link, LinkKind, Mark, Span, SpanKind};
 use crate::format::{Format, Head, Input, Likelihood};
-use crate::lines::Lines;
 use crate::FormatError;
 use firstlight_schema::FormatName;
 use firstlight_schema::ReasonCode;
+use std::collections::{HashMap, HashSet};
 
 /// Reads what `systemd-analyze critical-chain` prints.
 pub struct SystemdCriticalChain;
@@ -21,7 +23,7 @@ const DEEPEST: usize = 4096;
 
 impl Format for SystemdCriticalChain {
     fn about(&self) -> &'static About {
-        const { &About::of(FormatName::SystemdCriticalChain, Traits { units: 3, stages: 3, ..Traits::of(Origin::Systemd) }) }
+        CHAIN
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
@@ -30,81 +32,110 @@ impl Format for SystemdCriticalChain {
             return Likelihood::Certain;
         }
         let text = String::from_utf8_lossy(start);
-        let rows = text.lines().take(20).filter_map(row).filter(|row| row.depth > 0 && row.at.is_some()).count();
-        match rows {
-            0 => Likelihood::No,
-            1 => Likelihood::Possible,
+        let of_tree = |line: &str| row(line, 0).is_some_and(|row| row.depth > 0 && row.at.is_some());
+        match text.lines().take(20).filter(|line| of_tree(line)).count() {
+            0 => {}
+            1 => return Likelihood::Possible,
+            _ => return Likelihood::Likely,
+        }
+        match pasted_rows(head, |line| of_tree(&with_characters(line)) || line.starts_with(CHAIN_HEAD)) {
+            0..3 => Likelihood::No,
             _ => Likelihood::Likely,
         }
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: STEP_NS, ..Evidence::of(self.about(), Clock::Untimed) };
-        let mut lines = Lines::new(input.bytes);
-        let mut chain: Vec<String> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
-        let mut unparsed = Unparsed::default();
-        while let Some(line) = lines.next_line()? {
-            let text = String::from_utf8_lossy(line.bytes);
-            if text.trim().is_empty() || text.starts_with("The time ") {
-                continue;
-            }
-            let Some(row) = row(&text).filter(|row| row.depth < DEEPEST) else {
-                unparsed.add(line.number);
-                continue;
-            };
-            evidence.understood += 1;
-            if row.unit == "..." {
-                continue;
-            }
-            chain.truncate(row.depth);
-            if let Some(parent) = chain.last() {
-                let link = Link {
-                    kind: LinkKind::After,
-                    from: (SpanKind::Unit, parent.clone()),
-                    to: (SpanKind::Unit, row.unit.to_owned()),
-                };
-                evidence.links.push(link);
-            }
-            chain.push(row.unit.to_owned());
-            if seen.insert(row.unit.to_owned()) {
-                evidence.spans.push(span(&row));
-            }
+        const OWN: Output = Output {
+            name: FormatName::SystemdCriticalChain,
+            nothing: "no line is a row of the tree",
+            unknown: "line[|s] [is not a row|are not rows] of the tree",
+        };
+        analyses::read(self, &OWN, input)
+    }
+}
+
+const CHAIN: &About =
+    &About::of(FormatName::SystemdCriticalChain, Traits { units: 3, stages: 3, ..Traits::of(Origin::Systemd) });
+/// How both lines begin that stand before the tree.
+pub(super) const CHAIN_HEAD: &str = "The time ";
+
+/// The trees of one boot.
+#[derive(Default)]
+pub(super) struct Chain {
+    parents: Vec<String>,
+    /// When each unit became active or began, and how long it took.
+    units: HashMap<String, (Option<i64>, Option<i64>)>,
+    spans: Vec<Span>,
+    links: Vec<Link>,
+    linked: HashSet<(String, String)>,
+    understood: u64,
+}
+
+impl Chain {
+    /// Whether a row has other figures of its unit: then it is of another boot.
+    pub fn contradicts(&self, row: &Drawn) -> bool {
+        self.units.get(&row.unit).is_some_and(|known| *known != (row.at, row.took))
+    }
+
+    /// Takes a row.
+    pub fn add(&mut self, row: Drawn) {
+        self.understood += 1;
+        if row.unit == "..." {
+            return;
         }
-        unparsed.report("line[|s] [is not a row|are not rows] of the tree", &mut evidence);
-        evidence.problems.extend(lines.problems());
-        if evidence.spans.iter().any(|span| span.end_ns.is_some()) {
+        self.parents.truncate(row.depth);
+        let parent = self.parents.last().cloned();
+        if let Some(parent) = parent.filter(|parent| self.linked.insert((parent.clone(), row.unit.clone()))) {
+            let (from, to) = ((SpanKind::Unit, parent), (SpanKind::Unit, row.unit.clone()));
+            self.links.push(Link { kind: LinkKind::After, from, to });
+        }
+        self.parents.push(row.unit.clone());
+        if self.units.insert(row.unit.clone(), (row.at, row.took)).is_none() {
+            self.spans.push(span(&row));
+        }
+    }
+
+    /// What they say.
+    pub fn finish(self) -> Option<Evidence> {
+        let mut evidence = Evidence::of(CHAIN, Clock::Untimed);
+        if self.spans.iter().any(|span| span.end_ns.is_some()) {
             let detail = "the times of the tree are counted from it".to_owned();
             evidence.clock = Clock::Userspace;
             evidence.marks.push(Instant { mark: Mark::UserspaceStart, time_ns: 0, detail });
         }
-        if evidence.understood == 0 {
-            return Err(self.not_this("no line is a row of the tree"));
-        }
-        Ok(vec![evidence])
+        self.spans.into_iter().for_each(|span| evidence.spans.push(span));
+        (evidence.links, evidence.understood) = (self.links, self.understood);
+        (evidence.understood > 0).then_some(evidence)
     }
 }
 
 /// What a level of the tree is drawn with, in UTF-8 and in ASCII. `-.mount` is a unit: a lone `-` is none.
 const LEVELS: [&str; 7] = ["  ", "│ ", "├─", "└─", "| ", "|-", "`-"];
 
-struct Row<'a> {
-    depth: usize,
-    unit: &'a str,
-    at: Option<i64>,
-    took: Option<i64>,
+/// A row of the tree.
+pub(super) struct Drawn {
+    /// Its number in the record.
+    pub line: u64,
+    pub depth: usize,
+    /// Whether there is more than blanks before the unit.
+    pub drawn: bool,
+    pub unit: String,
+    pub at: Option<i64>,
+    pub took: Option<i64>,
 }
 
-fn row(line: &str) -> Option<Row<'_>> {
-    let (mut body, mut depth) = (line, 0);
-    while let Some(rest) = LEVELS.iter().find_map(|level| body.strip_prefix(level)) {
+/// Takes a row apart.
+pub(super) fn row(text: &str, line: u64) -> Option<Drawn> {
+    let (mut body, mut depth, mut drawn) = (text, 0, false);
+    while let Some((level, rest)) = LEVELS.iter().find_map(|level| Some((level, body.strip_prefix(level)?))) {
         body = rest;
         depth += 1;
+        drawn |= *level != "  ";
     }
     let mut words = body.trim_end().split(" @");
     let first = words.next()?;
     let (unit, first_took) = first.split_once(" +").unwrap_or((first, ""));
-    if unit != "..." && !is_unit(unit) {
+    if depth >= DEEPEST || !(is_unit(unit) || unit == "..." && drawn) {
         return None;
     }
     let (at, took) = match words.next() {
@@ -114,11 +145,11 @@ fn row(line: &str) -> Option<Row<'_>> {
         }
         None => (None, nanoseconds(first_took)),
     };
-    Some(Row { depth, unit, at, took })
+    Some(Drawn { line, depth, drawn, unit: unit.to_owned(), at, took })
 }
 
-fn span(row: &Row<'_>) -> Span {
-    let span = Span { track: "systemd".into(), duration_ns: row.took, ..Span::new(SpanKind::Unit, row.unit) };
+fn span(row: &Drawn) -> Span {
+    let span = Span { track: "systemd".into(), duration_ns: row.took, ..Span::new(SpanKind::Unit, row.unit.clone()) };
     match (row.at, row.took) {
         (Some(at), Some(took)) => by_step(span.between(at, at.saturating_add(took)), STEP_NS),
         (Some(at), None) => {

@@ -1,5 +1,6 @@
 //! Records of systemd: its analyses, its units' properties, its journal.
 
+mod analyses;
 pub mod console_units;
 mod journal;
 mod journal_boots;

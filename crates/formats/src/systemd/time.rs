@@ -1,11 +1,11 @@
 //! `systemd-analyze time`.
 
+use super::analyses::{self, pasted_rows, Output};
 use super::timespan::{by_step, leading, STEP_NS};
 use super::unit_times::is_unit;
 use crate::about::{About, Origin, Traits};
-use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, ProblemKind, Span, SpanKind, Stage};
+use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Name, ProblemKind, Span, SpanKind, Stage};
 use crate::format::{Format, Head, Input, Likelihood};
-use crate::lines::Lines;
 use crate::names::one_line;
 use crate::FormatError;
 use firstlight_schema::FormatName;
@@ -16,44 +16,90 @@ pub struct SystemdTime;
 
 /// How the line of the stages begins.
 pub(super) const STARTUP: &str = "Startup finished in ";
-const UNFINISHED: &str = "Bootup is not yet finished";
+/// How the line begins that a start is not over.
+pub(super) const UNFINISHED: &str = "Bootup is not yet finished";
 
 impl Format for SystemdTime {
     fn about(&self) -> &'static About {
-        const { &About::of(FormatName::SystemdTime, Traits { units: 3, stages: 3, ..Traits::of(Origin::Systemd) }) }
+        TIME
     }
 
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
         let text = String::from_utf8_lossy(head.bytes.get(..2048).unwrap_or(head.bytes));
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let first = lines.next().unwrap_or_default();
-        Likelihood::of_signature(
-            (first.starts_with(STARTUP) && leading(&first[STARTUP.len()..]).is_some()) || first.starts_with(UNFINISHED),
-        )
+        if startup_line(first).is_some() || first.starts_with(UNFINISHED) {
+            return Likelihood::Certain;
+        }
+        match pasted_rows(head, |line| startup_line(line.trim()).is_some()) {
+            0 => Likelihood::No,
+            _ => Likelihood::Likely,
+        }
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        let mut evidence = Evidence { first_line: 1, step_ns: STEP_NS, ..Evidence::of(self.about(), Clock::Monotonic) };
-        let mut lines = Lines::new(input.bytes);
-        let mut userspace = None;
-        while let Some(line) = lines.next_line()? {
-            let text = String::from_utf8_lossy(line.bytes);
-            if let Some(stages) = text.strip_prefix(STARTUP) {
-                evidence.understood += 1;
-                let zero = Zero::of(stages);
-                userspace = startup(stages, line.number, zero, &mut evidence);
-                if matches!(zero, Zero::Userspace) && userspace.is_some() {
-                    evidence.clock = Clock::Userspace;
-                }
-            } else if target(text.trim(), userspace, &mut evidence) {
-                evidence.understood += 1;
-            } else if text.starts_with(UNFINISHED) {
-                evidence.understood += 1;
-                let detail = "the start had not finished when this was printed: it has no figures";
-                evidence.problem(ProblemKind::Unfinished, Some(line.number), detail);
-            }
+        const OWN: Output = Output {
+            name: FormatName::SystemdTime,
+            nothing: "no line `Startup finished in`",
+            unknown: analyses::UNKNOWN,
+        };
+        analyses::read(self, &OWN, input)
+    }
+}
+
+const TIME: &About = &About::of(FormatName::SystemdTime, Traits { units: 3, stages: 3, ..Traits::of(Origin::Systemd) });
+
+/// The stages behind `Startup finished in `; none where a sentence begins so.
+pub(super) fn startup_line(line: &str) -> Option<&str> {
+    line.strip_prefix(STARTUP).filter(|stages| stages.is_empty() || leading(stages).is_some())
+}
+
+/// The lines of one boot.
+#[derive(Default)]
+pub(super) struct Stages {
+    /// The line of the stages.
+    pub startup: Option<String>,
+    userspace: Option<i64>,
+    evidence: Evidence,
+}
+
+impl Stages {
+    /// Takes the line of the stages, which may be printed again.
+    pub fn startup(&mut self, stages: &str, number: u64) {
+        self.evidence.understood += 1;
+        if self.startup.replace(stages.to_owned()).is_some() {
+            return;
         }
-        self.of_lines(evidence, &lines, "no line `Startup finished in`")
+        self.userspace = startup(stages, number, Zero::of(stages), &mut self.evidence);
+    }
+
+    /// Takes a line about the default target.
+    pub fn target(&mut self, line: &str) -> bool {
+        let known = |(name, _): &(Name, String)| name == "systemd.default_target";
+        // It is printed again with the line of the stages.
+        if self.evidence.facts.iter().any(known) {
+            let again = target(line, None, &mut Evidence::default());
+            self.evidence.understood += u64::from(again);
+            return again;
+        }
+        let taken = target(line, self.userspace, &mut self.evidence);
+        self.evidence.understood += u64::from(taken);
+        taken
+    }
+
+    /// Notes that the start was not over.
+    pub fn unfinished(&mut self, number: u64) {
+        self.evidence.understood += 1;
+        let detail = "the start had not finished when this was printed: it has no figures";
+        self.evidence.problem(ProblemKind::Unfinished, Some(number), detail);
+    }
+
+    /// What they say.
+    pub fn finish(self) -> Option<Evidence> {
+        let contained = self.userspace.is_some() && self.startup.is_some_and(|stages| !stages.contains("(kernel)"));
+        let clock = if contained { Clock::Userspace } else { Clock::Monotonic };
+        let Evidence { marks, spans, facts, understood, problems, .. } = self.evidence;
+        (understood > 0).then(|| Evidence { marks, spans, facts, understood, problems, ..Evidence::of(TIME, clock) })
     }
 }
 
