@@ -18,16 +18,25 @@ const RARER: f64 = 20.0;
 /// How much likelier two rates than one must make the events: the logarithm of the ratio.
 const LIKELIER: f64 = 30.0;
 
-/// Where a start ended, and why it is taken to end there.
+/// Where a start ended, and what it is taken to end by.
 struct Over {
     mark: Mark,
     time_ns: i64,
     detail: String,
-    why: String,
+    what: String,
+}
+
+/// When a unit was up, as the manager of units says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Reached {
+    time_ns: i64,
+    /// It is the journal, to which the manager writes from then on, and no longer to the kernel's log.
+    journal: bool,
 }
 
 /// Ends a boot whose records go on after the start without a record of its end, once userspace runs: at the last event before a
-/// minute without events, or where the events become rare. Returns the note about it.
+/// minute without events, or where the events become rare. Where the manager of units wrote to a journal that is missing, what is
+/// shown ends there, and the end of the start is not known. Returns the note about it.
 pub fn start_up_over(
     pieces: &[AlignedRecord<'_>],
     rows: &[Row<'_>],
@@ -44,7 +53,27 @@ pub fn start_up_over(
         let busy: Vec<(i64, i64)> = busy.iter().copied().filter(|(_, end)| *end >= root).collect();
         rarer(&busy, &reached, root.max(shown), last)
     });
-    let Over { mark, time_ns, detail, why } = rarer.or_else(|| quiet(&busy, user))?;
+    let Over { mark, time_ns, detail, what } = rarer.or_else(|| quiet(&busy, user))?;
+    // Time 0 is the first mark.
+    let origin = marks.first().map_or(0, |mark| mark.time_ns);
+    let shown = |time_ns: i64| seconds(time_ns.saturating_sub(origin));
+    let journal = reached.iter().rfind(|up| up.time_ns <= time_ns).filter(|up| up.journal);
+    let (mark, detail, why) = match (journal, mark) {
+        (Some(journal), _) => {
+            let since = shown(journal.time_ns);
+            let detail = format!(
+                "{INFERRED}{what}; the start was not over at {since}, from which on systemd writes to its journal only"
+            );
+            let why = format!(
+                "from {since} on systemd writes to its journal, which is not among the records, so the start was over after \
+                 that, and it is not known when; the phases end at {}, where {what}",
+                shown(time_ns)
+            );
+            (Mark::RecordEnd, detail, why)
+        }
+        (None, Mark::StartupSettled) => (mark, detail, format!("it is taken to end where {what}")),
+        (None, _) => (mark, detail, format!("it is taken to be up by {}, where {what}", shown(time_ns))),
+    };
     // What happened later is not a mark of the start.
     marks.retain(|mark| mark.time_ns <= time_ns);
     marks.push(BootMark::new(mark, time_ns, source, detail));
@@ -62,14 +91,15 @@ fn events(
     rows: &[Row<'_>],
     marks: &[BootMark],
     user: i64,
-) -> (Vec<(i64, i64)>, Vec<i64>) {
+) -> (Vec<(i64, i64)>, Vec<Reached>) {
     let (mut busy, mut reached) = (vec![(user, user)], Vec::new());
     for piece in pieces {
         for (stamp, text) in piece.evidence.log.iter() {
             let Some(at) = placed(piece, &stamp) else { continue };
             busy.push((at, at));
-            if ["Reached target ", "Started "].iter().any(|words| unit_message(text).starts_with(words)) {
-                reached.push(at);
+            let message = unit_message(text);
+            if ["Reached target ", "Started "].iter().any(|words| message.starts_with(words)) {
+                reached.push(Reached { time_ns: at, journal: is_journal(message) });
             }
         }
     }
@@ -93,6 +123,11 @@ fn unit_message(text: &str) -> &str {
     message.unwrap_or_default()
 }
 
+/// Whether the journal is up; its unit stands before its description since systemd 250.
+fn is_journal(message: &str) -> bool {
+    ["Started Journal Service", "Started systemd-journald.service"].iter().any(|words| message.starts_with(words))
+}
+
 /// The last event before a minute without any.
 fn quiet(busy: &[(i64, i64)], user: i64) -> Option<Over> {
     let mut reach = user;
@@ -103,13 +138,12 @@ fn quiet(busy: &[(i64, i64)], user: i64) -> Option<Over> {
     })?;
     let nothing = next.saturating_sub(over) / 1_000_000_000;
     let detail = format!("then nothing for {nothing} s");
-    let why = format!("it is taken to end where nothing happened for {nothing} s");
-    Some(Over { mark: Mark::StartupSettled, time_ns: over, detail, why })
+    Some(Over { mark: Mark::StartupSettled, time_ns: over, detail, what: format!("nothing happened for {nothing} s") })
 }
 
 /// Where the rate of the events changes most: of two Poisson processes, one after the other, the likeliest change. The last
 /// message of the manager of units that a unit is up, before it, is the end of the start. *from*: no boot was up before it.
-fn rarer(busy: &[(i64, i64)], reached: &[i64], from: i64, last: i64) -> Option<Over> {
+fn rarer(busy: &[(i64, i64)], reached: &[Reached], from: i64, last: i64) -> Option<Over> {
     let instants: Vec<i64> = busy.iter().map(|(_, end)| *end).collect();
     let (first, count) = (*instants.first()?, instants.len());
     let length = |from: i64, to: i64| (to.saturating_sub(from).max(1)) as f64;
@@ -134,13 +168,12 @@ fn rarer(busy: &[(i64, i64)], reached: &[i64], from: i64, last: i64) -> Option<O
     if busy.iter().any(|(start, end)| *start <= change && *end > change) {
         return None;
     }
-    let up = reached.iter().rev().find(|at| (from..=change).contains(*at));
-    let (time_ns, from) = match up {
-        Some(at) => (*at, "the last unit that is up before the lines become rare"),
+    let up = reached.iter().rfind(|up| (from..=change).contains(&up.time_ns));
+    let (time_ns, what) = match up.filter(|up| !up.journal) {
+        Some(up) => (up.time_ns, "the last unit that is up before the lines become rare"),
         None => (change, "the lines become rare"),
     };
-    let why = format!("it is taken to be up by {}, where {from}", seconds(time_ns));
-    Some(Over { mark: Mark::UpBy, time_ns, detail: format!("{INFERRED}{from}"), why })
+    Some(Over { mark: Mark::UpBy, time_ns, detail: format!("{INFERRED}{what}"), what: what.to_owned() })
 }
 
 /// When the root file system's userspace began, where an initramfs with a manager of units came before it: the units of that are

@@ -109,6 +109,57 @@ fn units_alone_are_userspace_and_what_a_timer_starts_a_day_later_does_not_prolon
 }
 
 #[test]
+fn the_unit_of_the_journal_is_no_end_of_a_start_that_goes_on_in_the_journal() {
+    let of = |unit: &str, last: &str| {
+        let mut lines: Vec<(i64, &str)> = (0..140).map(|number| (1_000 + number * 45, "a device is there")).collect();
+        lines.insert(1, (1_009, "systemd[1]: systemd 257 running in system mode"));
+        lines.insert(40, (1_000 + 39 * 45, unit));
+        lines.push((7_400, last));
+        lines.extend((1..16).map(|number| (7_400 + number * 13_000, "audit: rotated")));
+        let mut log = kernel(&lines);
+        log.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::UserStart, 1_000)];
+        boot(&[record("dmesg", vec![log])])
+    };
+    for unit in
+        ["systemd[1]: Started Journal Service.", "systemd[1]: Started systemd-journald.service - Journal Service."]
+    {
+        let up = of(unit, "a device is there");
+        assert_eq!(up.summary.marks.last(), Some(&("record_end".to_owned(), 7_400 * MS)));
+        let note = &up.summary.warnings[0];
+        assert!(note.contains("from 2.755000 s on systemd writes to its journal"), "{note}");
+        assert!(note.contains("it is not known when; the phases end at 7.400000 s"), "{note}");
+        let phase = up.spans("phase").pop().unwrap();
+        assert_eq!(phase, "userspace 1000-7400 took 6400 bounded (dmesg) in -");
+        // A manager that goes on writing to the kernel's log shows the end.
+        let up = of(unit, "systemd[1]: Reached target Multi-User System.");
+        assert_eq!(up.summary.marks.last(), Some(&("up_by".to_owned(), 7_400 * MS)));
+    }
+    // So it is where a minute without lines follows.
+    let mut log = kernel(&[
+        (10, "first thing happened"),
+        (2_000, "systemd[1]: Started Journal Service."),
+        (3_000, "a device is there"),
+        (26_974_000, "usb 1-1: plugged in"),
+    ]);
+    log.marks = vec![mark(Mark::KernelStart, 0), mark(Mark::UserStart, 1_000)];
+    let quiet = boot(&[record("dmesg", vec![log])]);
+    assert_eq!(quiet.summary.marks.last(), Some(&("record_end".to_owned(), 3_000 * MS)));
+}
+
+#[test]
+fn the_note_about_the_end_counts_from_the_boots_first_mark() {
+    let day = 86_400_000;
+    let mut lines: Vec<(i64, &str)> = (0..140).map(|number| (day + 1_000 + number * 45, "a device is there")).collect();
+    lines.insert(1, (day + 1_009, "systemd[1]: systemd 257 running in system mode"));
+    lines.extend((1..16).map(|number| (day + 7_400 + number * 13_000, "audit: rotated")));
+    let mut log = kernel(&lines);
+    log.marks = vec![mark(Mark::KernelStart, day), mark(Mark::UserStart, day + 1_000)];
+    let up = boot(&[record("dmesg", vec![log])]);
+    assert_eq!(up.summary.marks.last(), Some(&("up_by".to_owned(), (1_000 + 139 * 45) * MS)));
+    assert!(up.summary.warnings[0].contains("up by 7.255000 s, where"), "{:?}", up.summary.warnings);
+}
+
+#[test]
 fn systemd_counts_the_firmware_from_power_on_and_its_table_from_the_end_of_the_reset() {
     let marks = |all: &[(Mark, i64)]| all.iter().map(|(reached, at)| mark(*reached, *at)).collect();
     let systemd = marks(&[(Mark::FirmwareStart, -4_600), (Mark::LoaderStart, -1_100), (Mark::KernelClockStart, 0)]);

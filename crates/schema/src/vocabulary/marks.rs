@@ -54,7 +54,7 @@ names! {
         Ready = "ready": "The boot reached the state that the user asked for.",
         Panic = "panic": "The kernel panics.",
         RecordStart = "record_start": "The first instant that the records hold.",
-        RecordEnd = "record_end": "The last instant that the records hold.",
+        RecordEnd = "record_end": "The last instant that the records hold; if inferred, the last that they show of the start.",
     }
 }
 
