@@ -17,6 +17,7 @@ use crate::firmware::bootstage::Report;
 use crate::firmware::loader_line::loader_stamp;
 use crate::firmware::loader_stages::Stages;
 use crate::systemd::console_units::ConsoleUnits;
+use crate::systemd::stated_stages::stated_stages;
 use duplicate_console::Doubled;
 use firstlight_schema::ReasonCode;
 use host_names::HostNames;
@@ -290,7 +291,9 @@ impl Boots {
             };
             self.mark(mark, &stamp, text);
         } else if text.starts_with(b"systemd[1]: ") || text.starts_with(b"firstlight: ready") {
-            self.interpreter.line(&stamp, text, &mut self.now);
+            if !self.stages_of(&stamp, text) {
+                self.interpreter.line(&stamp, text, &mut self.now);
+            }
         }
         if self.kernel_lines == 0 {
             self.bootstage.console_line(text, stamp.line);
@@ -304,6 +307,20 @@ impl Boots {
         }
         self.of_units(&stamp, text);
         self.store(stamp, text);
+    }
+
+    /// Whether a line that the syslog daemon stamped, and not the kernel, sums up the start: then it states where the stages lie.
+    fn stages_of(&mut self, stamp: &Stamp, text: &[u8]) -> bool {
+        let placed = stamp.time_ns.is_some() || self.now.clock != Clock::Printk || self.kernel_lines == 0;
+        let message = text.strip_prefix(b"systemd[1]: ").filter(|_| !placed);
+        let Some(message) = message.and_then(|message| std::str::from_utf8(message).ok()) else { return false };
+        let Some(mut stages) = stated_stages(message, stamp.line, self.now.format) else { return false };
+        stages.boot = self.now.boot;
+        let known = self.parts.iter().any(|part| part.boot == stages.boot && part.part == stages.part);
+        if !known && !self.now.marks.iter().any(|mark| mark.mark == Mark::StartupFinished) {
+            self.parts.push(stages);
+        }
+        true
     }
 
     /// A loader that prints its name before the kernel.
@@ -417,7 +434,7 @@ impl Boots {
             "loaders".clone_into(&mut stages.part);
             stages.boot = boot.boot;
             // U-Boot's own report is of the same time.
-            if self.parts.iter().any(|part| part.boot == boot.boot) {
+            if self.parts.iter().any(|part| part.boot == boot.boot && part.part == "bootstage") {
                 stages.marks.clear();
             }
             self.parts.push(stages);

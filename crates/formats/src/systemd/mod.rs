@@ -8,6 +8,7 @@ pub mod months;
 mod plot_units;
 pub mod short_line;
 mod stages;
+pub(crate) mod stated_stages;
 pub mod timespan;
 mod unit_jobs;
 mod unit_messages;

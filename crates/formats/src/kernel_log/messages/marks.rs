@@ -3,7 +3,7 @@
 use super::hardware::hardware;
 use super::programs::is_of_userspace;
 use super::startup::{duration, stages};
-use crate::evidence::{Evidence, Instant, Mark, Name, ProblemKind, Stamp};
+use crate::evidence::{Evidence, Instant, Mark, Name, ProblemKind, Stamp, INFERRED};
 use crate::kernel_log::bytes::{number, split, text};
 use memchr::{memchr, memmem};
 
@@ -207,9 +207,15 @@ impl Marks {
 
     fn mark(&mut self, mark: Mark, stamp: &Stamp, line: &[u8], evidence: &mut Evidence) {
         if self.given.contains(&mark) {
-            return;
+            // What the kernel says is better than what a program that another daemon logged among its lines lets infer.
+            let inferred = |known: &Instant| known.mark == mark && known.detail.starts_with(INFERRED);
+            if mark != Mark::UserStart || stamp.time_ns.is_none() || !evidence.marks.iter().any(inferred) {
+                return;
+            }
+            evidence.marks.retain(|known| known.mark != mark);
+        } else {
+            self.given.push(mark);
         }
-        self.given.push(mark);
         if let Some(time_ns) = stamp.time_ns {
             evidence.marks.push(Instant { mark, time_ns, detail: text(&line[..line.len().min(SHOWN)]) });
         }
