@@ -19,6 +19,8 @@ use std::io::BufRead;
 const HOST_WITHIN: u64 = 8;
 /// Two records on one line are not further apart than this.
 const TOGETHER: i64 = 1_000_000_000_000;
+/// A second one behind the name of a driver alone is not further away: a processor of its own may stamp what the driver passes on.
+const TOGETHER_BEHIND_A_NAME: i64 = 1_000_000_000;
 
 /// Of so many lines of a console, less than one of so many parts with times is said.
 const FEW_OF: usize = 50;
@@ -188,7 +190,7 @@ impl Text {
     fn second_record(&self, found: &Prefixed<'_>, from: usize) -> Option<(usize, i64)> {
         let (at, time) = inner_stamp(found.text, from)?;
         let together = match found.time {
-            Some(Time::Kernel(own)) => time >= own && time - own < TOGETHER,
+            Some(Time::Kernel(own)) => time >= own && time - own < apart(&found.text[..at]),
             Some(_) => false,
             None => true,
         };
@@ -440,6 +442,16 @@ impl Text {
             }
         }
         Ok(boots)
+    }
+}
+
+/// How far two records on one line may be apart, of which the first is `text`.
+fn apart(text: &[u8]) -> i64 {
+    let is_name = text.strip_suffix(b": ").is_some_and(|name| !name.is_empty() && !name.contains(&b' '));
+    if is_name {
+        TOGETHER_BEHIND_A_NAME
+    } else {
+        TOGETHER
     }
 }
 

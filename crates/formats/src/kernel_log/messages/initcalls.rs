@@ -6,7 +6,7 @@ use super::{asynchronous, old_initcalls, Interpreter};
 use crate::counts::counted;
 use crate::evidence::spans::Row;
 use crate::evidence::texts::Text;
-use crate::evidence::{Evidence, Name, Problem, ProblemKind, SpanKind, Spans, Stamp};
+use crate::evidence::{Evidence, Instant, Mark, Name, Problem, ProblemKind, SpanKind, Spans, Stamp};
 use crate::kernel_log::bytes::{self, number, text, unpadded};
 use memchr::memmem;
 
@@ -150,5 +150,19 @@ pub fn finish(all: &mut Interpreter, evidence: &mut Evidence) {
     if let Some((count, line)) = all.initcalls.unpaired {
         let detail = counted(count, "# initcall[|s] returned whose beginning is not in the log");
         evidence.problems.push(Problem { kind: ProblemKind::Unpaired, detail, line: Some(line), lost: None });
+        if all.torn.is_none() {
+            ends_alone(count, evidence);
+        }
+    }
+}
+
+/// Some vendors' kernels print the end of long initcalls alone: the first that is shown need not be the first that ran.
+/// *unpaired*: the initcalls without a beginning.
+fn ends_alone(unpaired: u64, evidence: &mut Evidence) {
+    let initcalls = || evidence.spans.iter().filter(|span| span.kind == SpanKind::Initcall);
+    let first = initcalls().filter_map(|span| span.start_ns).min();
+    if let Some(first) = first.filter(|_| initcalls().count() as u64 == unpaired) {
+        let from = "the first initcall in the log, which has the ends of some alone: others may have run before it";
+        evidence.marks.push(Instant::inferred(Mark::Initcalls, first, from));
     }
 }

@@ -92,7 +92,7 @@ impl Marks {
             Some(b'f') if starts(b"firstlight: ready") => Mark::Ready,
             Some(b'W') if starts(b"Write protecting the") => Mark::WriteProtect,
             Some(b'R') if starts(b"Run ") && memmem::find(line, b" as init process").is_some() => {
-                if FALLBACKS.iter().any(|program| line[4..].starts_with(program)) {
+                if FALLBACKS.iter().any(|program| line[4..].starts_with(program)) && self.runs_later(stamp, evidence) {
                     // The program that it ran before is missing.
                     self.no_program(evidence);
                 }
@@ -152,6 +152,12 @@ impl Marks {
         } else {
             self.program(line, evidence);
         }
+    }
+
+    /// Whether a line comes later than the first program; the same line may be pasted back into the console.
+    fn runs_later(&self, stamp: &Stamp, evidence: &Evidence) -> bool {
+        let first = evidence.marks.iter().find(|mark| mark.mark == Mark::UserStart).map(|mark| mark.time_ns);
+        stamp.time_ns.zip(first).is_none_or(|(now, first)| now > first)
     }
 
     /// Takes back that a program ran.
