@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from bundles import make_bundle
+from bundles import make_bundle, write_table
 from firstlight.cli.main import run
 from firstlight.comparison.known_bands import band_of_recipe, store
 from firstlight.comparison.noise_band import Band, BandBoot, BandRow, Range
@@ -80,6 +81,29 @@ def test_without_rules_the_limit_is_the_noise_band_of_the_recipe(
     assert gate(capsys, "out.boot")[0] == 0
     run(["gate", "out.boot"])
     assert "calibrated on this recipe" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("release", "width_times"), [("6.1.99", 1), ("5.15.3", 15), ("6.12.1", 1)])
+def test_of_a_series_of_kernels_without_a_band_only_large_changes_settle_anything(
+    place: Path, release: str, width_times: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = band_of_recipe(None, has_rootfs=False, release=release)
+    assert (known.doubt_ns > 0) == (width_times > 1)
+    limit = known.total_ns * width_times
+    for name, by, code in (("in.boot", limit, 0), ("out.boot", limit + 1, 3)):
+        state_release(slower(place, name, PHASE, by), release)
+        assert gate(capsys, name)[0] == code
+    if known.doubt_ns:
+        outcome, text = gate(capsys, "in.boot")[1]["total: soft limit"]
+        assert outcome == "inconclusive"
+        assert "no noise band is of this series of kernels" in text
+
+
+def state_release(bundle: Path, release: str) -> None:
+    """Let a boot be one of another release of the kernel."""
+    facts = pl.read_parquet(bundle / "facts.parquet")
+    is_release = pl.col("fact") == "kernel.release"
+    write_table(bundle, "facts", facts.with_columns(value=pl.when(is_release).then(pl.lit(release)).otherwise("value")))
 
 
 def test_a_change_beyond_its_band_and_a_hard_limit_stand(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -199,3 +199,24 @@ def test_arms_that_state_no_other_machine_are_compared_without_a_word(
     capsys.readouterr()
     assert run(["compare", before, after]) == 0
     assert "another machine" not in capsys.readouterr().out
+
+
+def test_a_testbed_is_not_calibrated_with_boots_of_two_machines(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = arm(place, "both", *[THINKPAD] * 12, *[POWEREDGE] * 12)
+    capsys.readouterr()
+    assert run(["calibrate", both]) == 1
+    assert "the boots of an arm must be of one machine" in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_arm_of_several_kernels_is_named(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before, after = arm(place, "before", *[None] * 6), arm(place, "after", *[None] * 6)
+    for number in range(0, 6, 2):
+        facts = pl.read_parquet(place / after / f"{number}.boot" / "facts.parquet")
+        kernel = pl.col("fact") == "kernel.release"
+        changed = facts.with_columns(value=pl.when(kernel).then(pl.lit("6.1.55")).otherwise(pl.col("value")))
+        write_table(place / after / f"{number}.boot", "facts", changed)
+    capsys.readouterr()
+    assert run(["compare", before, after]) == 0
+    assert "the boots of `after` are of 2 kernels: 6.1.55, 6.12.1" in " ".join(capsys.readouterr().out.split())

@@ -176,6 +176,16 @@ def test_the_first_line_names_no_cause_below_a_microsecond_and_says_how_much_it_
     assert "only 49 ns is caused" in headline(difference)
 
 
+def test_the_first_line_doubts_a_cause_on_a_series_of_kernels_without_a_band(tmp_path: Path) -> None:
+    one = settle(make_bundle(tmp_path))
+    other = _calling(make_bundle(tmp_path, name="b.boot", append="panic=0"), "setup_arch", "vprintk_emit", 300_000)
+    for doubt_ns, doubted in ((0, False), (299_999, False), (300_000, True)):
+        difference = exact_difference(open_boot(one), open_boot(other), Tolerance(doubt_ns=doubt_ns))
+        text = "an accident or caused by" if doubted else "; caused by"
+        assert text in headline(difference)
+        assert ("noise_band" in {flag.kind for flag in difference.flags}) == doubted
+
+
 def test_the_functions_of_a_cause_go_from_the_caller_to_the_callee_whatever_their_sizes(tmp_path: Path) -> None:
     one = settle(make_bundle(tmp_path))
     other = _calling(make_bundle(tmp_path, name="b.boot"), "setup_arch", "vprintk_emit", 300_000)

@@ -75,6 +75,8 @@ def test_an_effect_inside_the_noise_band_is_none() -> None:
         (0.0055, "at least", 0.001, Verdict.INCONCLUSIVE),
         (0.007, "at least", 0.001, Verdict.HOLDS),
         (0.018, "between", (-0.02, 0.02), Verdict.INCONCLUSIVE),
+        (0.006, "between", (0.005, 0.007), Verdict.INCONCLUSIVE),  # the band is wider than the interval
+        (0.03, "between", (-0.02, 0.02), Verdict.NO_LONGER),
     ],
 )
 def test_the_band_around_the_figure_is_held_against_the_limit(

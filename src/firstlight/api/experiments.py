@@ -224,7 +224,7 @@ def try_(
     from firstlight.comparison.known_bands import band_for
 
     baseline = open(made.baseline)
-    band = band_for(baseline.manifest)
+    band = band_for(baseline)
     difference = exact_difference(baseline, open(made.changed), band.tolerance)
     return Trial(difference, made.baseline_booted, made.changed_booted, tolerance, band)
 

@@ -103,7 +103,7 @@ def compare_exact(a: BootSet, b: BootSet, band: Band | None = None) -> ExactDiff
     first = a.boots[0]
     tolerance = None
     if a.mode == RecordMode.EXACT:
-        known = band_for(first.manifest) if band is None else given(band, first.manifest, str(first.directory))
+        known = band_for(first) if band is None else given(band, first.manifest, str(first.directory))
         tolerance = known.tolerance
     difference = exact_difference(first, b.boots[0], tolerance)
     flags = [

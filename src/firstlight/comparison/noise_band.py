@@ -73,6 +73,7 @@ class Band(FrozenModel):
     boot: str = Field(description="the boot that was changed")
     key: str = Field(description="digest of its recipe and inputs")
     kernel: str | None = Field(description="digest of its kernel")
+    release: str | None = Field(None, description="the kernel's release, where it is known")
     skipped: list[str] = Field(description="changes that could not be made, with the reason")
     boots: list[BandBoot] = Field(description="the boot itself, then one for each change")
     virtual_ns: Range = Field(description="of the whole")
@@ -130,6 +131,7 @@ def band_of(
     *,
     boot: str,
     manifest: Manifest,
+    release: str | None = None,
     skipped: list[str],
 ) -> Band:
     """The ranges over some boots of which the first is the one that was changed.
@@ -158,7 +160,7 @@ def band_of(
     assert total is not None
     return Band(
         made_at=datetime.now(UTC).isoformat(timespec="seconds"), boot=boot, key=key_of_boot(manifest),
-        kernel=manifest.digests.get("kernel"), skipped=skipped, boots=list(figures), virtual_ns=total,
+        kernel=manifest.digests.get("kernel"), release=release, skipped=skipped, boots=list(figures), virtual_ns=total,
         instructions=_range(each.instructions for each in figures), idle_ns=_range(each.idle_ns for each in figures),
         levels=levels,
     )  # fmt: skip

@@ -128,7 +128,7 @@ def read_results(path: Path) -> Results:
 def _band(baseline: CellResult) -> KnownBand | None:
     """The noise band of the first cell, if it has a boot that counts."""
     path = next((boot.path for boot in baseline.boots if boot.measured is not None), None)
-    return None if path is None else band_for(open_boot(path).manifest)
+    return None if path is None else band_for(open_boot(path))
 
 
 def _accidents(cells: Sequence[CellResult], band: KnownBand) -> Iterator[str]:

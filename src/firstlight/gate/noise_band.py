@@ -10,10 +10,16 @@ from firstlight.gate.baseline import Baseline
 from firstlight.quantities import counted
 
 
-def band_of_baseline(baseline: Baseline) -> KnownBand:
-    """The noise band of a baseline: the one of its recipe if `firstlight calibrate` made one, else a shipped one."""
+def band_of_baseline(baseline: Baseline, release: str | None) -> KnownBand:
+    """The noise band of a baseline: the one of its recipe if `firstlight calibrate` made one, else a shipped one.
+
+    :param release: of the kernel of the measured boots; none where it is unknown.
+    """
     chosen = baseline.recipe
-    return band_of_recipe(baseline.key, has_rootfs=chosen is not None and chosen.rootfs is not None)
+    return band_of_recipe(
+        baseline.key, has_rootfs=chosen is not None and chosen.rootfs is not None,
+        kernel=baseline.samples[0].inputs.get("kernel"), release=release,
+    )  # fmt: skip
 
 
 def given_band(band: Band | Calibration, baseline: Baseline, where: str) -> KnownBand:

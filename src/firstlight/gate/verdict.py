@@ -21,7 +21,7 @@ from firstlight.gate.phase_evidence import PhaseEvidence
 from firstlight.gate.rules import Rules
 from firstlight.gate.time_checks import time_checks
 from firstlight.gate.userspace_checks import userspace_checks
-from firstlight.quantities import counted
+from firstlight.quantities import counted, time_text
 from firstlight.recipe.choices import Choices
 from firstlight.recipe.mode import RecordMode
 
@@ -121,7 +121,8 @@ def evaluate(
                               hint="`firstlight verify` shows the differences")  # fmt: skip
     evidence = PhaseEvidence(baseline.samples, measured)
     flags += evidence.one_sided()
-    known = (band or band_of_baseline(baseline)) if exact else None
+    release = good[0][0].fact_values().get("kernel.release")
+    known = (band or band_of_baseline(baseline, release)) if exact else None
     moved = {} if known is None else widths(known)
     present = rules.for_phases(evidence.phases, where)
     times = time_checks(evidence, present, moved, exact=exact, fail_within_band=fail_within_band)
@@ -129,6 +130,8 @@ def evaluate(
         baseline.samples, measured, rules, where, exact=exact, band=None if known is None else known.band,
         fail_within_band=fail_within_band,
     )  # fmt: skip
+    if known is not None and known.doubt_ns:
+        times = [_doubted(check, known.doubt_ns) for check in times]
     checks += times if exact else adjusted(times)
     chosen = good[0][0].manifest.chosen
     same = exact and baseline.samples[0].inputs == measured[0].inputs and baseline.recipe == chosen
@@ -189,6 +192,15 @@ def confirmed(result: GateResult, confirmation: Confirmation | None) -> GateResu
         for check in result.checks
     )
     return replace(result, verdict=verdict_of(checks), checks=checks, confirmation=confirmation)
+
+
+def _doubted(check: Check, doubt_ns: int) -> Check:
+    """A change that may be an accident, because no noise band is of such a kernel, settles nothing."""
+    settled = check.kind == "soft" and check.outcome in ("improvement", "regression")
+    if not settled or abs(check.change_ns or 0) > doubt_ns:
+        return check
+    why = f"no noise band is of this series of kernels, so up to {time_text(doubt_ns)} may be an accident"
+    return replace(check, outcome="inconclusive", text=f"{check.text}; {why} (`firstlight calibrate` makes one)")
 
 
 def _open(check: Check, *, tried: bool) -> Check:

@@ -147,7 +147,8 @@ def _point(at: str, boots: Sequence[tuple[int, int]], exact: bool, anchored: boo
 
 def _band(boot: dict[str, Any]) -> KnownBand:
     """The noise band of a boot of a history. A boot with an image has a root file system."""
-    return band_of_recipe(boot.get("recipe_key"), has_rootfs=bool(json.loads(boot["inputs"]).get("image")))
+    inputs = json.loads(boot["inputs"])
+    return band_of_recipe(boot.get("recipe_key"), has_rootfs=bool(inputs.get("image")), kernel=inputs.get("kernel"))
 
 
 def _width_ns(known: KnownBand, kind: Kind, name: str) -> int:

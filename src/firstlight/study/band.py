@@ -15,6 +15,8 @@ Time = int | MissingValue
 
 #: Of the perturbations, for a quick run: one of each kind.
 _QUICK = 3
+#: So few boots, the arm among them, show less of the band than a full run's.
+_FEW = _QUICK + 1
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,10 @@ class NoiseBand:
             f"The noise band: `{self.arm}` with changes that should not matter",
             (Field("Change"), Field("Time", "time"), Field("Difference", "change")),
             tuple(rows),
-            ("The band is the difference of the longest and the shortest of these boots.",),
+            (
+                "The band is the difference of the longest and the shortest of these boots.",
+                *(() if len(rows) > _FEW else ("So few boots show less of it than those of a full run do.",)),
+            ),
         )
 
 

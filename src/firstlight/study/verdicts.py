@@ -146,10 +146,10 @@ def _band_text(claim: Claim, figure: float | str, band: float | MissingValue | N
 
 
 def _crosses(claim: Claim, figure: float, band: float) -> bool:
-    """Whether the limit lies within the band around the figure."""
+    """Whether a limit lies within the band around the figure."""
     low, high = _limits(claim)
-    inside = (low <= figure - band <= high, low <= figure + band <= high)
-    return inside[0] != inside[1]
+    least, most = figure - band, figure + band
+    return least <= high and low <= most and not (low <= least and most <= high)
 
 
 def _is_about_an_effect(claim: Claim) -> bool:

@@ -29,7 +29,7 @@ from firstlight.comparison.exact.userspace import Userspace, userspace_levels, u
 from firstlight.comparison.exact.waits import Waits
 from firstlight.comparison.sides.input_changes import InputChange, input_changes
 from firstlight.comparison.sides.preconditions import Flag, check_comparable, is_rejected
-from firstlight.quantities import joined, small_share_text
+from firstlight.quantities import joined, small_share_text, time_text
 from firstlight.recipe.mode import RecordMode
 from firstlight.schema.spans import SpanKind
 
@@ -194,6 +194,11 @@ def exact_difference(a: Boot, b: Boot, tolerance: Tolerance | None = None) -> Ex
     if a.manifest.mode == RecordMode.EXACT and not inputs and _differ(difference):
         text = "the boots differ, but no input does: this recipe is not exact here, so the change is not a finding"
         flags.append(Flag("unstable", text))
+    if 0 < abs(difference.whole.change_ns) <= tolerance.doubt_ns:
+        limit = time_text(tolerance.doubt_ns)
+        text = f"the noise band is of another series of kernels: a change up to {limit} may be an accident"
+        hint = "`firstlight calibrate` makes a band for this recipe"
+        flags.append(Flag("noise_band", f"{text}; {hint}"))
     flags.extend(_one_sided(a, b))
     if not is_rejected(a, b, Concern.FUNCTIONS):
         flags.extend(_doubtful(a, b))

@@ -41,6 +41,8 @@ class Tolerance:
     """Each initcall with its callees."""
     is_of_kernel: bool = False
     """Whether this was measured on the kernel of the boots: functions that are not here then never changed there."""
+    doubt_ns: int = 0
+    """No change of the entire boot up to this is certain: this was measured on another series of kernels."""
     source: str | None = None
     """Where this comes from, in one sentence for users."""
 

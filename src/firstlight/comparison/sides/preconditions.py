@@ -24,7 +24,7 @@ class Flag:
 
     kind: str
     """`completeness`, `profile`, `invariant`, `doubtful`, `unstable`, `one_boot`, `inputs`, `bounds`,
-    `machine` or `excluded`."""
+    `machine`, `noise_band` or `excluded`."""
     text: str
 
     @property

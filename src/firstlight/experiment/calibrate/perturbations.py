@@ -100,7 +100,8 @@ def band_of_boots(first: Boot, perturbed: Sequence[tuple[str, Boot]], skipped: S
         return band_of(
             [figures[number] for number in (0, *members)], [parts[number] for number in (0, *members)],
             [moves[number - 1] for number in members] if moves else [],
-            boot=str(first.directory), manifest=first.manifest, skipped=missing,
+            boot=str(first.directory), manifest=first.manifest, release=first.fact_values().get("kernel.release"),
+            skipped=missing,
         )  # fmt: skip
 
     numbers = range(1, len(boots))

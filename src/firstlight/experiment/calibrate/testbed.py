@@ -13,6 +13,7 @@ from firstlight.bundle.open import read_manifest
 from firstlight.bundle.writer import check_destination
 from firstlight.comparison.sides.arms import CompareError, read_arm
 from firstlight.comparison.sides.input_changes import OBSERVERS, input_changes
+from firstlight.comparison.sides.machines import machine_of
 from firstlight.comparison.sides.method import keep_alike
 from firstlight.comparison.statistical.breakdown import parts_of
 from firstlight.comparison.statistical.calibration import calibrate, random_pairs
@@ -30,11 +31,13 @@ def calibrate_by_boots(directory: Path, *, seed: int | None = None) -> Calibrati
     :param directory: has the bundles; the names of imported boots give their order.
     :param seed: of the lot that says which boot of a pair is which; drawn when not given.
     :raises UsageError: for fewer than 24 boots.
-    :raises CompareError: when they are not of one recipe.
+    :raises CompareError: when they are not of one recipe, or their records state several machines.
     :raises UnhealthyBootError: when they do not do the same.
     """
     arm = keep_alike(read_arm(directory))
     first = arm.boots[0].manifest
+    if arm.mode == RecordMode.IMPORTED:
+        machine_of(arm)
     for boot in arm.boots[1:]:
         changed = [change.name for change in input_changes(first, boot.manifest) if change.name not in OBSERVERS]
         if changed:

@@ -9,7 +9,6 @@ from pathlib import Path
 from firstlight.analysis.mark_interval import measure
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.open import open as open_boot
-from firstlight.bundle.open import read_manifest
 from firstlight.comparison.known_bands import KnownBand, band_for
 from firstlight.errors import FirstlightError, UnhealthyBootError
 from firstlight.experiment import boot_cache
@@ -95,7 +94,7 @@ def boot_all(prepared: Prepare, progress: RunProgress, jobs: int | None = None) 
 def band_of_boots(prepared: Prepare) -> KnownBand:
     """The noise band of the first boot of a plan: calibrated or shipped."""
     experiment = prepared.experiment
-    return band_for(read_manifest(experiment.store.bundle(experiment.state.cells[0], 1)))
+    return band_for(open_boot(experiment.store.bundle(experiment.state.cells[0], 1)))
 
 
 def bisect_crossing(
