@@ -336,6 +336,42 @@ def test_a_single_slow_point_is_marked_as_returned_and_is_no_regression() -> Non
     assert regressions([only]) == []
 
 
+@pytest.mark.parametrize(("before", "stray"), [(0, 0.49), (0, 0.97), (0, 1.03), (12, 0.97), (12, 1.03)])
+def test_a_stray_second_point_of_a_level_begins_no_new_level(before: int, stray: float) -> None:
+    levels = [900_000] * before + [round(1_000_000 * each) for each in (1, stray, 1.0001, 0.9999, 1, 1.0001)]
+    found = change_points(exact(*levels), exact=True)
+    (only,) = (each for each in found if each.place > before)
+    assert (only.place, only.status, only.went_back) == (before + 1, "one point", True)
+    assert [each.place for each in regressions(found)] == [before] * bool(before)
+
+
+@pytest.mark.parametrize("rise", [1.005, 1.03])
+def test_a_step_at_the_second_or_third_point_of_a_series_lasts(rise: float) -> None:
+    for place in (1, 2):
+        levels = [1_000_000, 1_000_300][:place] + [round(1_000_000 * rise)] * 3
+        (only,) = regressions(change_points(exact(*levels), exact=True))
+        assert (only.place, only.status) == (place, "lasts")
+
+
+def test_a_level_is_no_lower_than_either_of_its_two_points_for_a_step_upwards() -> None:
+    (rise,) = regressions(change_points(exact(1_000_000, 970_000, *[1_020_000] * 4), exact=True))
+    assert (rise.place, rise.before, rise.relative) == (2, 1_000_000, pytest.approx(0.02))
+    assert regressions(change_points(exact(1_000_000, 970_000, *[1_020_000] * 4, *[1_000_000] * 4), exact=True)) == []
+
+
+@pytest.mark.parametrize(("low", "new"), [(0.9, 1.03), (0.97, 1.005), (0.97, 1.01), (0.97, 1.015)])
+@pytest.mark.parametrize("boots", [1, 3])
+def test_a_level_above_every_earlier_one_is_not_one_of_several_states(low: float, new: float, boots: int) -> None:
+    for seed in range(5):
+        noise = np.random.default_rng(seed).normal(0, 0.0005, (75, boots))
+        levels = np.repeat([1.0, low, new], [25, 30, 20])[:, None] * np.exp(noise) * 1e9
+        (rise,) = regressions(change_points(levels.round().astype(int).tolist(), exact=False))
+        assert (rise.place, rise.status) == (55, "lasts")
+        back = np.repeat([1.0, low, 1.0], [25, 30, 20])[:, None] * np.exp(noise) * 1e9
+        (again,) = regressions(change_points(back.round().astype(int).tolist(), exact=False))
+        assert (again.place, again.status) == (55, "alternates")
+
+
 def test_a_creep_is_found_though_no_step_is_large() -> None:
     levels = [round(1_000_000 * 1.001**number) for number in range(50)]
     found = regressions(change_points(exact(*levels), exact=True))

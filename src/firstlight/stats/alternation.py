@@ -17,7 +17,7 @@ _STAY = 2
 _LONGER = 4
 
 
-def alternates(logs: Floats, place: int, points: int, shift: float, *, exact: bool) -> bool:
+def alternates(logs: Floats, place: int, points: int, shift: float, fence: float, *, exact: bool) -> bool:
     """Whether a step leads to a level at which the series was before, and stays there no longer than it did.
 
     The level was taken before: by three noisy points, or in two stays of exact boots. It lasts all the same from the
@@ -26,17 +26,21 @@ def alternates(logs: Floats, place: int, points: int, shift: float, *, exact: bo
     :param logs: the levels of all points, as logarithms.
     :param place: of the first point of the step, which lasts *points*.
     :param shift: of the level, as a logarithm of a ratio.
+    :param fence: how far a point may lie from its level by noise alone, likewise. What is further away, or by more than
+        a third of the shift, is another level.
 
     Source: with stays of a constant chance to end, n of which took S points, the next takes T or more with a
     probability of (S / (S + T))^n.
 
     >>> logs = np.repeat([0.0, 0.1, 0.0, 0.1], [15, 5, 15, 30])
-    >>> [alternates(logs[: 35 + points], 35, points, 0.1, exact=False) for points in (5, 11, 12, 30)]
+    >>> [alternates(logs[: 35 + points], 35, points, 0.1, 0.01, exact=False) for points in (5, 11, 12, 30)]
     [True, True, False, False]
+    >>> alternates(np.repeat([0.0, -0.1, 0.03], [25, 30, 5]), 55, 5, 0.13, 0.01, exact=False)
+    False
     """
     level = float(np.median(logs[place : place + points]))
     apart = np.abs(logs[:place] - level)
-    there = apart <= abs(shift) / 3
+    there = apart <= min(fence, abs(shift) / 3)
     visits = int(np.count_nonzero(np.diff(there.astype(int), prepend=0) == 1))
     if np.count_nonzero(there) < _VISITED or visits < (2 if exact else 1):
         return False

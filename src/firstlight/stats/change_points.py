@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from statistics import median, median_high, median_low
 from typing import Literal
 
 import numpy as np
@@ -146,15 +146,25 @@ def _segments(logs: Floats, fence: float, least: float) -> list[int]:
     """The first places of all levels, and the end."""
     starts = [0]
     for place in range(1, logs.size - LASTING + 1):
-        level = logs[max(starts[-1], place - _REMEMBERED) : place]
-        off = logs[place : place + LASTING] - np.median(level)
-        if np.all(off > fence) or np.all(off < -fence):
+        low, high = _middle(logs[max(starts[-1], place - _REMEMBERED) : place])
+        after = logs[place : place + LASTING]
+        if np.all(after > high + fence) or np.all(after < low - fence):
             starts.append(place)
     coarse = [*starts, logs.size]
     edges = [0]
     for first, end in itertools.pairwise(coarse):
         edges += [*_finer(logs, first, end, least), end]
     return edges
+
+
+def _middle(level: Floats) -> tuple[float, float]:
+    """The lower and the upper median: of two points one may be a stray, and their mean is at neither.
+
+    >>> _middle(np.array([1.0, 0.97])), _middle(np.array([1.0, 0.97, 1.0]))
+    ((0.97, 1.0), (1.0, 1.0))
+    """
+    ordered = np.sort(level)
+    return float(ordered[(level.size - 1) // 2]), float(ordered[level.size // 2])
 
 
 def _finer(logs: Floats, first: int, end: int, least: float) -> list[int]:
@@ -177,7 +187,10 @@ def _step(
     fence: float, least: float, *, exact: bool,
 ) -> ChangePoint | None:  # fmt: skip
     first, place, end = edges[number - 1 : number + 2]
-    before, after = round(median(levels[first:place])), round(median(levels[place:end]))
+    after = round(median(levels[place:end]))
+    # Of an even number of points, the middle one that is nearer to the new level.
+    nearer = median_high if after > median(levels[first:place]) else median_low
+    before = nearer(levels[first:place])
     shift = _shift(logs, first, place, end)
     if settle(shift, shift, shift, math.log1p(least)) == "equivalent":
         return None
@@ -264,7 +277,7 @@ def _alternating(steps: Sequence[ChangePoint], logs: Floats, fence: float, *, ex
     for step in steps:
         if step.before and step.status in ("lasts", "not confirmed"):
             shift = math.log(step.after / step.before) if step.after else -math.inf
-            if abs(shift) > fence and alternates(logs, step.place, step.points, shift, exact=exact):
+            if abs(shift) > fence and alternates(logs, step.place, step.points, shift, fence, exact=exact):
                 step = replace(step, status="alternates")
         found.append(step)
     return found
