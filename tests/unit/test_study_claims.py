@@ -115,7 +115,7 @@ def test_texts_have_figures_with_their_units_and_say_what_is_missing() -> None:
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ("limit = 0.0", "`at least` needs a `limit`"),
+        ("limit = 0.0", "`at least` needs a `limit` of one number"),
         ('refuted_by = "an equal walk"', "refuted_by"),
         ('id = "stat"', "id"),
         ('depends = ["kernel", "caches"]', "depends"),
@@ -131,6 +131,11 @@ def test_what_a_claim_lacks_is_named(change: str, error: str) -> None:
         parse_claims(text.replace(change, ""), "c.toml")
     with pytest.raises(FirstlightError, match="two claims have the id `stat`"):
         parse_claims(f"{text}\n{text}", "c.toml")
+    with pytest.raises(FirstlightError, match=r"`between` needs a `limit` of two numbers: `\[LOWER, UPPER\]`"):
+        parse_claims(text.replace("at least", "between"), "c.toml")
+    for wrong in ("true", '"1"'):
+        with pytest.raises(FirstlightError, match="limit"):
+            parse_claims(text.replace("limit = 0.0", f"limit = {wrong}"), "c.toml")
     with pytest.raises(FirstlightError, match="but `depends` does not"):
         parse_claims(f'{text}\ndecided_by = ["UART"]', "c.toml")
 

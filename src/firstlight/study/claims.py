@@ -41,7 +41,7 @@ UNTIMED = frozenset(
 """What the emulated machine of exact mode has, but does not time as hardware does: one processor without caches, ports,
 timers and storage that answer at once, and a firmware that finds everything loaded."""
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 Expectation = Literal["at least", "at most", "between", "yes", "count"]
 
 
@@ -71,7 +71,8 @@ class Claim(FrozenModel):
     def _complete(self) -> Claim:
         wanted = {"at least": float, "at most": float, "between": tuple}.get(self.expect)
         if wanted is not None and not isinstance(self.limit, wanted):
-            raise ValueError(f"`{self.id}`: `{self.expect}` needs a `limit`")
+            form = "two numbers: `[LOWER, UPPER]`" if wanted is tuple else "one number"
+            raise ValueError(f"`{self.id}`: `{self.expect}` needs a `limit` of {form}")
         if wanted is None and self.limit is not None:
             raise ValueError(f"`{self.id}`: `{self.expect}` has no `limit`")
         if isinstance(self.limit, tuple) and self.limit[0] > self.limit[1]:
