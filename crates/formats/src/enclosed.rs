@@ -10,6 +10,7 @@ use crate::firmware::loader_stages;
 use crate::format::{Format, Head, Likelihood, HEAD_BYTES};
 use crate::kernel_log::printk::looks;
 use crate::kernel_log::{boot_messages, prefix, unstamped_lines};
+use crate::lines::with_blanks;
 use crate::sniff::surest;
 use firstlight_schema::FormatName;
 use fronts::without_fronts;
@@ -68,6 +69,7 @@ impl Enclosure {
             Self::Html => page::texts(bytes)
                 .into_iter()
                 .flat_map(|text| {
+                    let text = with_blanks(&text).into_owned();
                     let unquoted = quoted(&text);
                     std::iter::once(text).chain(unquoted)
                 })
@@ -126,9 +128,10 @@ pub fn enclosed(
     name: &str,
     bytes: &[u8],
 ) -> Option<Enclosed> {
+    let plain = with_blanks(bytes);
     [Enclosure::Html, Enclosure::Json, Enclosure::Quotes, Enclosure::Fronts, Enclosure::Lines]
         .into_iter()
-        .flat_map(|within| within.opened(bytes).into_iter().map(move |text| (within, text)))
+        .flat_map(|within| within.opened(&plain).into_iter().map(move |text| (within, text)))
         .find_map(|(within, text)| anywhere(formats.clone(), name, text, within))
 }
 

@@ -2,11 +2,14 @@
 
 use crate::counts::counted;
 use crate::evidence::{Problem, ProblemKind};
+pub use blanks::with_blanks;
+use blanks::{has_for_blanks, put_blanks, NO_BREAK};
 use block::Block;
 use escapes::clean;
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr2, memmem};
 use std::io::{BufRead, Result};
 
+mod blanks;
 mod block;
 mod escapes;
 
@@ -113,7 +116,8 @@ impl<'a> Lines<'a> {
             }
         };
         let bytes = without_return(bytes);
-        if !soiled || memchr2(0, 0x1b, bytes).is_none() {
+        let no_break = soiled && memmem::find(bytes, NO_BREAK).is_some() && has_for_blanks(bytes);
+        if !soiled || memchr2(0, 0x1b, bytes).is_none() && !no_break {
             return Ok(Some(Line { number: self.number, bytes }));
         }
         self.cleaned.clear();
@@ -123,6 +127,10 @@ impl<'a> Lines<'a> {
         }
         if nuls {
             self.nul.at(self.number);
+        }
+        if no_break {
+            let cleaned = std::mem::take(&mut self.cleaned);
+            put_blanks(&cleaned, &mut self.cleaned);
         }
         Ok(Some(Line { number: self.number, bytes: &self.cleaned }))
     }

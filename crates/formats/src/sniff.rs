@@ -5,7 +5,7 @@ use crate::kernel_log::dates;
 use crate::lines::Lines;
 use crate::systemd::months::foreign;
 use crate::FormatError;
-use memchr::memchr2;
+use memchr::{memchr2, memmem};
 
 /// The reader that is surest of a record; of equally sure ones the first.
 ///
@@ -45,7 +45,7 @@ pub fn surest(
 
 /// The lines as readers get them, where they are not as they stand in the file.
 fn as_lines(bytes: &[u8]) -> Option<Vec<u8>> {
-    memchr2(b'\r', 0x1b, bytes)?;
+    memchr2(b'\r', 0x1b, bytes).or_else(|| memmem::find(bytes, "\u{a0}".as_bytes()))?;
     let (mut rest, mut text) = (bytes, Vec::with_capacity(bytes.len()));
     let mut lines = Lines::new(&mut rest);
     while let Ok(Some(line)) = lines.next_line() {

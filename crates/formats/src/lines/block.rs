@@ -1,6 +1,7 @@
 //! A piece of the buffer, looked through at once: where its lines end, and whether anything must be taken out of them.
 
-use memchr::{memchr2, memchr_iter};
+use super::blanks::NO_BREAK;
+use memchr::{memchr2, memchr_iter, memmem};
 
 /// So much is looked through at a time: it stays in the first cache until its lines are read.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -12,7 +13,7 @@ pub(super) struct Block {
     next: usize,
     /// Where the next line begins.
     start: u32,
-    /// Whether there may be NUL bytes or escapes in it; what lies beyond it may hold some too.
+    /// Whether there may be NUL bytes, escapes or no-break spaces in it; what lies beyond it may hold some too.
     pub soiled: bool,
 }
 
@@ -53,6 +54,7 @@ impl Block {
         self.ends.extend(memchr_iter(b'\n', block).filter_map(|end| u32::try_from(end).ok()));
         (self.next, self.start) = (0, 0);
         // A line that is not whole in the block is looked at by itself.
-        self.soiled = self.ends.is_empty() || memchr2(0, 0x1b, block).is_some();
+        self.soiled =
+            self.ends.is_empty() || memchr2(0, 0x1b, block).is_some() || memmem::find(block, NO_BREAK).is_some();
     }
 }

@@ -17,6 +17,9 @@ use crate::udev::queue::Queue;
 use crate::FormatError;
 use firstlight_schema::FormatName;
 
+/// So `journalctl -x` begins the lines that explain a message, from systemd 246 on; before, with `-- `.
+const EXPLAINS: char = '░';
+
 /// Reads the journal as text.
 pub struct JournalShort;
 
@@ -28,7 +31,7 @@ impl Format for JournalShort {
     fn likelihood(&self, head: &Head<'_>) -> Likelihood {
         let text = String::from_utf8_lossy(head.bytes);
         let (mut all, mut good, mut hosts, mut manager, mut kernel, mut stamped) = (0, 0, Vec::new(), 0, 0, 0);
-        for line in text.lines().filter(|line| !line.starts_with([' ', '-']) || numbered_month(line)) {
+        for line in text.lines().filter(|line| !line.starts_with([' ', '-', EXPLAINS]) || numbered_month(line)) {
             if line.is_empty() {
                 continue;
             }
@@ -65,7 +68,7 @@ impl Format for JournalShort {
         let (mut unparsed, mut fresh) = (Unparsed::default(), false);
         while let Some(line) = lines.next_line()? {
             let text = String::from_utf8_lossy(line.bytes);
-            if text.is_empty() || text.starts_with("-- ") {
+            if text.is_empty() || text.starts_with("-- ") || text.starts_with(EXPLAINS) {
                 fresh |= text.starts_with("-- Boot ") || text.starts_with("-- Reboot");
                 continue;
             }
