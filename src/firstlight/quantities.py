@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
@@ -208,12 +209,15 @@ def percent_text(value: float | None) -> str:
 
     >>> percent_text(0.412), percent_text(-0.00004), percent_text(0.0), percent_text(None)
     ('+0.41 %', '-0.00004 %', '0 %', '-')
+    >>> percent_text(1 / 1_534_728_384 * 100), percent_text(-2e-16)
+    ('+0.00000007 %', '0 %')
     """
     if value is None:
         return "-"
-    if value == 0:
+    # One nanosecond of a day is more: what is less is of the arithmetic.
+    if abs(value) < 1e-12:
         return "0 %"
-    return f"{value:+.2f} %" if abs(value) >= 0.01 else f"{value:+.1g} %" if abs(value) >= 1e-4 else f"{value:+.5f} %"
+    return f"{value:+.2f} %" if abs(value) >= 0.01 else f"{Decimal(f'{value:.0e}'):+f} %"
 
 
 def exact_seconds(ns: int) -> str:

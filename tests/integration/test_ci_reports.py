@@ -12,7 +12,7 @@ import pytest
 import yaml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from bundles import HOSTILE, make_bundle
+from bundles import HOSTILE, make_bundle, make_recorded
 from firstlight.cli.main import run
 from firstlight.gate.rules import read_rules
 from gate_boots import change, slower
@@ -61,6 +61,28 @@ def test_junit_calls_an_unhealthy_boot_an_error_and_the_undecided_skipped(place:
     assert run(["bless", "l0.boot", "--as", "board", "--because", "first"]) == 0
     assert run(["gate", "l1.boot", "--baseline", "board", "--junit", "j.xml"]) == 0
     assert ET.parse(place / "j.xml").getroot().find(".//skipped") is not None
+
+
+@pytest.mark.parametrize(
+    ("again", "element", "text"),
+    [("b.boot", None, "the same"), ("a.boot", "skipped", "it is not exact"), (None, "skipped", "cannot be tried")],
+)
+def test_junit_counts_a_confirmation_as_no_failure_of_its_own(
+    place: Path, again: str | None, element: str | None, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if again is not None:
+        for name in ("a.boot", "b.boot"):
+            make_recorded(place / name)
+        assert run(["bless", "a.boot", "--because", "recorded"]) == 0
+    made = [place / (again or "")]
+    monkeypatch.setattr("firstlight.gate.confirm.record", lambda options, progress: made.pop())
+    run(["gate", "b.boot", "--rules", "gate.toml", "--confirm", "--junit", "j.xml"])
+    (suite,) = ET.parse(place / "j.xml").getroot()
+    assert (suite.get("failures"), suite.get("errors")) == ("1", "0")
+    (case,) = (case for case in suite.findall("testcase") if case.get("name") == "confirmation: health")
+    found = {child.tag: child.get("message", "") for child in case if child.tag != "properties"}
+    assert set(found) == ({element} if element else set())
+    assert text in "".join(found.values()) or element is None
 
 
 def families(place: Path) -> dict[str, Any]:
@@ -124,15 +146,24 @@ def test_markdown_says_it_in_one_line_and_nothing_in_it_is_markup(place: Path) -
         assert len(widths) == 1, table
 
 
-def test_markdown_folds_rules_about_what_is_unchanged(place: Path) -> None:
+@pytest.mark.parametrize("by_ns", [0, 140])
+def test_markdown_folds_the_rules_that_pass_though_a_few_nanoseconds_changed(place: Path, by_ns: int) -> None:
+    (place / "every.toml").write_text('[total]\nsoft = "0.1 %"\n[every_phase]\nsoft = "1 %"\n')
+    slower(place, "s.boot", PHASE, by_ns)
+    assert run(["gate", "s.boot", "--rules", "every.toml", "--markdown", "f.md"]) == 0
+    shown, folded, *_ = (place / "f.md").read_text().split("<details><summary>")
+    rules = re.findall(r"^\| (.*): soft limit +\|", shown, re.MULTILINE)
+    assert rules == ["total"]
+    passing = len(re.findall(r"^\| .*: soft limit +\|", folded, re.MULTILINE))
+    assert folded.startswith(f"{passing} other rules pass</summary>")
+    assert passing > 5
+
+
+def test_markdown_shows_the_rules_that_fail_and_the_total(place: Path) -> None:
     (place / "every.toml").write_text('[total]\nsoft = "0.1 %"\n[every_phase]\nsoft = "1 %"\n')
     assert run(["gate", "b.boot", "--rules", "every.toml", "--markdown", "f.md"]) == 3
-    shown, *folded = (place / "f.md").read_text().split("<details><summary>")
-    passing = len(re.findall(r"^\| .*: soft limit +\|", folded[0], re.MULTILINE))
-    assert folded[0].startswith(f"{passing} rules pass, unchanged</summary>")
-    assert passing > 5
-    assert "regression" in shown
-    assert [line for line in shown.splitlines() if "unchanged" in line] == []
+    shown, *_ = (place / "f.md").read_text().split("<details><summary>")
+    assert [line.count("regression") for line in shown.splitlines() if ": soft limit" in line].count(0) == 0
 
 
 def test_the_workflows_are_yaml_and_their_rules_are_good(capsys: pytest.CaptureFixture[str]) -> None:

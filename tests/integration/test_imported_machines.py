@@ -57,7 +57,8 @@ def test_two_machines_are_two_testbeds_of_a_history(place: Path, capsys: pytest.
     assert (len(found["points"]), found["left_out"], found["changes"]) == (4, 4, [])
     assert run(["history", "show", "h.duckdb"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "the machine is `Dell Inc. PowerEdge R740`, not `LENOVO 20XW00ABGE`" in text
+    assert "4 boots of testbed 1 left out" in text
+    assert "the machine is `LENOVO 20XW00ABGE`, not `Dell Inc. PowerEdge R740`" in text
 
 
 @pytest.mark.parametrize("model", [THINKPAD, BOARD])

@@ -15,14 +15,15 @@ _KINDS = {"regression": "failure", "unhealthy": "error", "inconclusive": "skippe
 def junit(result: GateResult) -> str:
     """The result of a gate as JUnit XML.
 
-    A regression is a failure, an unhealthy boot an error, what could not be decided is skipped. A case's time is the
-    boot's, in seconds of the testbed's clock; the figures are properties.
+    A regression is a failure, an unhealthy boot an error, what could not be decided is skipped. A confirmation passes
+    if it settled the alarms, whatever it said of them, and is skipped if it did not. A case's time is the boot's, in
+    seconds of the testbed's clock; the figures are properties.
     """
     checks = list(result.checks)
     if result.confirmation is not None:
-        held = result.confirmation.confirmed
-        outcome = "inconclusive" if held is None else "regression" if held else "pass"
-        checks.append(Check("health", "confirmation", outcome, result.confirmation.text))  # type: ignore[arg-type]
+        # The regression itself is the failure. What could not be confirmed leaves it open.
+        open_ = result.confirmation.confirmed is None or (result.exact and not result.confirmation.confirmed)
+        checks.append(Check("health", "confirmation", "inconclusive" if open_ else "pass", result.confirmation.text))
     counts = {
         kind: sum(_KINDS.get(check.outcome) == kind for check in checks) for kind in ("failure", "error", "skipped")
     }

@@ -6,10 +6,10 @@ from firstlight.bundle.describe import CLOCKS
 from firstlight.escape import escape_markdown
 from firstlight.gate.bridge import GateChange, bridge, phase_changes
 from firstlight.gate.verdict import GateResult
-from firstlight.quantities import percent_text, time_text
+from firstlight.quantities import counted, percent_text, time_text
 from firstlight.render.markdown.table import markdown_table
 from firstlight.render.model.table import Column, Table
-from firstlight.render.views.gate import bridge_text, changes_tables, is_unchanged, rules_table
+from firstlight.render.views.gate import bridge_text, changes_tables, rules_table
 
 #: A tool that updates its own comment finds it by this.
 MARKER = "<!-- firstlight gate -->"
@@ -25,11 +25,15 @@ def markdown(result: GateResult) -> str:
     if result.confirmation is not None:
         parts.append(f"Booted again: {_safe(result.confirmation.text)}")
     signs = Column("", value=lambda check: _SIGNS[check.outcome], name="sign")
-    unchanged = [check for check in result.checks if is_unchanged(check) and check.what != "total"]
-    shown = [check for check in result.checks if check not in unchanged]
-    parts.append(markdown_table(rules_table(shown, signs, Column("Why", value="text"))))
-    if unchanged:
-        parts += _folded(f"{len(unchanged)} rules pass, unchanged", rules_table(unchanged))
+    why = Column("Why", value="text")
+    # Any nanosecond is a change of an exact boot: what changed is in the tables below.
+    passing = [check for check in result.checks if check.outcome == "pass" and check.what != "total"]
+    shown = [check for check in result.checks if check not in passing]
+    parts.append(markdown_table(rules_table(shown, signs, why)))
+    if passing:
+        parts += _folded(
+            f"{counted(len(passing), 'other rule')} pass{'es' * (len(passing) == 1)}", rules_table(passing, why)
+        )
     if (between := bridge(result)) is not None:
         parts.append(_safe(bridge_text(between)))
     for made in changes_tables(result):

@@ -49,12 +49,12 @@ def _reasons(result: GateResult) -> dict[str, list[str]]:
     """Every reason that the table does not show, with the rules that have it."""
     reasons: dict[str, list[str]] = {}
     for check in result.checks:
-        if not is_unchanged(check):
+        if not _is_unchanged(check):
             reasons.setdefault(check.text, []).append(check.name)
     return reasons
 
 
-def is_unchanged(check: Check) -> bool:
+def _is_unchanged(check: Check) -> bool:
     """Whether a rule passes and what it is about took as long as in the baseline."""
     return check.outcome == "pass" and not check.change_ns
 

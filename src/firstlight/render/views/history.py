@@ -150,7 +150,7 @@ def series_notes(series: Series) -> Iterator[Line]:
     ]
     notes += [f"{text}; they are not chained" for text in series.contradictions]
     for other in series.others[:5]:
-        changed = what_differs(other, series.testbed)
+        changed = what_differs(series.testbed, other)
         boots = f"{len(other.boots)} boot{'' if len(other.boots) == 1 else 's'}"
         notes.append(
             f"{boots} of {other.name} left out, `--testbed {other.name[8:]}` shows them: {printable(changed, 200)}"
