@@ -36,7 +36,7 @@ def boot_text(place: int, boot: dict[str, Any]) -> str:
         parts.append(f"Linux {boot['release']}")
     if boot["length_ns"] is not None:
         parts.append(time_text(boot["length_ns"]))
-    parts.append(f"{boot['parsed']:,} lines")
+    parts.append(f"{boot['parsed']:,} line{'' if boot['parsed'] == 1 else 's'}")
     return f"{place}: " + ", ".join(parts)
 
 

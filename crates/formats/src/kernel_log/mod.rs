@@ -13,6 +13,7 @@ pub mod json;
 pub mod messages;
 pub mod prefix;
 mod processors;
+mod read_late;
 pub mod text;
 pub(crate) mod unstamped_lines;
 

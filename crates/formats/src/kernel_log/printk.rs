@@ -1,6 +1,7 @@
 //! `dmesg`, `kern.log`, and whatever else holds the kernel's messages with their stamps.
 
 use super::boot_messages::is_boot_message;
+use super::read_late::{is_of_installer, take_times_off};
 use super::text::read;
 use super::{dates, prefix, unstamped_lines};
 use crate::about::{About, Origin, Traits};
@@ -77,6 +78,11 @@ impl Format for Printk {
     }
 
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
-        read(self.about(), "", false, input.bytes)
+        let installer = is_of_installer(input.bytes.fill_buf()?);
+        let mut boots = read(self.about(), "", false, input.bytes)?;
+        if installer {
+            boots.iter_mut().for_each(take_times_off);
+        }
+        Ok(boots)
     }
 }

@@ -19,3 +19,10 @@ pub(crate) fn stated_stages(message: &str, line: u64, format: &'static About) ->
     startup(stages, line, zero, &mut evidence);
     Some(evidence)
 }
+
+/// Adds the stages that a message of the manager states, which it writes when the last one ends, to a log whose clock shows that.
+pub(crate) fn stages_before(message: &str, line: u64, finished_ns: i64, evidence: &mut Evidence) {
+    if let Some(stages) = message.strip_prefix(STARTUP) {
+        startup(stages, line, Zero::BackFrom(finished_ns), evidence);
+    }
+}
