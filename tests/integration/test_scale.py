@@ -179,7 +179,7 @@ def test_a_table_that_cannot_be_is_reported(
 
 def test_digits_may_be_in_groups_of_three(tmp_path: Path) -> None:
     table(tmp_path, "n,cost\n1,1_000\n2,2_000.5\n")
-    assert read_table(tmp_path / "data.csv")[0].costs == [1000, 2000.5]
+    assert read_table(tmp_path / "data.csv").series[0].costs == [1000, 2000.5]
 
 
 def test_an_empty_cell_is_not_called_a_column_of_names(tmp_path: Path) -> None:
@@ -187,6 +187,54 @@ def test_an_empty_cell_is_not_called_a_column_of_names(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         read_table(tmp_path / "data.csv")
     assert caught.value.hint == "fill in the number, or leave the row out"
+
+
+def test_the_columns_used_are_named_and_a_guess_is_stated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table(tmp_path, "run,sizes,t\n" + "".join(f"{k},{n},{5 + 3 * n}\n" for k, n in enumerate(SIZES)))
+    assert run(["scale", path]) == 0
+    guessed = capsys.readouterr().out
+    assert "sizes by run" in guessed
+    assert "`run` as the size and `sizes` as the cost" in " ".join(guessed.split())
+    assert run(["scale", path, "--size", "sizes", "--cost", "t"]) == 0
+    named = capsys.readouterr().out
+    assert "t by sizes" in named
+    assert "order of its columns" not in named
+    found = data(capsys, path, "--size", "sizes")
+    assert (found["variable"], found["cost"]) == ("sizes", "run")
+    assert found["notes"] == [
+        "the table was read with `run` as the cost, by the order of its columns: `--cost` names another"
+    ]
+
+
+def test_a_column_of_text_is_left_out_with_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "".join(f"2026-01-0{k + 1},b{k},{n},{5 + 3 * n},{n}\n" for k, n in enumerate(SIZES))
+    path = table(tmp_path, f"date,board,volumes,seconds,probe\n{rows}")
+    found = data(capsys, path, "--size", "volumes", "--cost", "seconds", "--exact")
+    (only,) = found["configurations"]
+    assert (only["law"], [part["name"] for part in only["parts"]]) == ("n", ["probe", "[rest]"])
+    assert any("`date`, `board`" in note and "left out" in note for note in found["notes"])
+
+
+def test_a_column_of_numbers_with_a_mistake_is_not_left_out(tmp_path: Path) -> None:
+    table(tmp_path, "n,cost,part\n1,2,3\n2,4,x\n")
+    with pytest.raises(UsageError, match="`part`: `x` is not a number"):
+        read_table(tmp_path / "data.csv")
+
+
+@pytest.mark.parametrize(
+    ("cell", "hint"),
+    [
+        ("103,500", "write `103500` if the comma separates thousands, or `103.500` if it is a decimal comma"),
+        ("1,103,500", "write `1103500` if the comma separates thousands"),
+        ("103,5", "write a decimal point instead of the comma"),
+        ("0,500", "write a decimal point instead of the comma"),
+    ],
+)
+def test_a_comma_that_may_separate_thousands_is_no_decimal_point(tmp_path: Path, cell: str, hint: str) -> None:
+    table(tmp_path, f'n,cost\n1,"{cell}"\n')
+    with pytest.raises(UsageError) as caught:
+        read_table(tmp_path / "data.csv")
+    assert caught.value.hint == hint
 
 
 def test_a_part_too_small_to_be_computed_has_no_law(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from types import ModuleType
 
 import numpy as np
@@ -353,6 +354,49 @@ def test_a_measured_count_is_a_term() -> None:
         counted_term("x", SIZES, [1] * 8)
 
 
+def test_an_exact_cubic_with_lower_terms_is_no_sum_of_two() -> None:
+    sizes = [2**k for k in range(9)]
+    found = study(sizes, [round(5_000_000 + 2461 * n + 2 * n**2 + 0.02 * n**3) for n in sizes], exact=True)
+    assert (found.law, found.certainty) == ("none", "-")
+    assert "n^3" in str(found.misfit)
+    at_twice = predict(found, 512)
+    assert at_twice.low <= 9_468_674 <= at_twice.high < 1.01 * 9_468_674
+
+
+def test_an_exact_law_in_decimals_is_clear_where_it_meets_their_last_digit() -> None:
+    sizes = [2**k for k in range(9)]
+    rounded = study(sizes, [round(5 + 0.0301 * n + 0.00031 * n**2, 3) for n in sizes], exact=True)
+    assert (rounded.law, rounded.certainty) == ("n + n^2", "clear")
+
+
+def test_exact_accidents_around_a_line_leave_it_clear() -> None:
+    """Real boots are exact and lie a little beside every law: no sum of more terms explains it."""
+    off = (-0.4, 0.6, 0.2, -0.5, 0.3, -0.6, 0.5, -0.2, 0.1)
+    costs = [1_000_000 + 20_000 * 2**k + round(1_000 * each) for k, each in enumerate(off)]
+    found = study([2**k for k in range(9)], costs, exact=True)
+    assert (found.law, found.certainty) == ("n", "clear")
+
+
+def test_the_interval_of_an_exponent_is_a_number_where_costs_tie() -> None:
+    sizes = [2**k for k in range(8) for _ in range(4)]
+    noise = np.random.default_rng(0).normal(0, 0.003, len(sizes))
+    costs = [16 * round((100 + 0.01 * n) * float(np.exp(off)) / 16) for n, off in zip(sizes, noise, strict=True)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = study(sizes, costs, exact=False).exponent
+    assert found is not None
+    assert found.low <= found.value <= found.high
+
+
+def test_powers_of_two_are_an_exponential_without_exact() -> None:
+    found = study(range(9), [2**n for n in range(9)], exact=False)
+    assert (found.best.model.family, found.misfit) == ("exponential", None)
+    assert found.best.model.parameter == pytest.approx(1.0)
+    at_twice = predict(found, 16)
+    assert at_twice.low <= 2**16 <= at_twice.high < 100 * 2**16
+    assert at_twice.low > 1
+
+
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
     """The zoo of laws."""
@@ -369,3 +413,10 @@ def test_the_bands_of_five_sizes_hold_the_truth_of_laws_that_were_held_out(bench
     found = bench.run(bench.HELD_OUT, range(50_000, 50_001), bench.FEW)
     assert (found.wrong, found.clear) == ((), 0)
     assert found.held >= 0.93 * found.fits
+
+
+def test_sums_of_three_terms_are_in_the_band_and_never_clear(bench: ModuleType) -> None:
+    for noise in (0.0, 0.003):
+        found = bench.run_sums(range(50_000, 50_020), noise)
+        assert (found.wrong, found.clear) == ((), 0)
+        assert found.held >= 0.95 * found.fits

@@ -39,15 +39,17 @@ def scale_by_table(
     :param terms: columns of counts, joined by `*`, that the cost may grow with.
     :raises FirstlightError: when the table cannot be read, or has too few sizes.
     """
-    configurations = configurations_of(read_table(path, size=size, cost=cost, by=by, exact=exact, terms=terms), at)
+    table = read_table(path, size=size, cost=cost, by=by, exact=exact, terms=terms)
+    configurations = configurations_of(table.series, at)
     return Answer(
         title=path.name,
-        variable=size or "n",
+        variable=table.size,
         unit="",
-        cost=cost or "cost",
+        cost=table.cost,
         nanoseconds=False,
         configurations=configurations,
         meetings=meetings_of(configurations),
+        notes=table.notes,
     )
 
 

@@ -7,6 +7,7 @@ import io
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from firstlight.errors import BundleError, UsageError
@@ -19,6 +20,22 @@ _LARGEST = 64 << 20
 #: A number whose digits are in groups of three, such as `1_000`.
 _GROUPED = re.compile(r"[+-]?\d{1,3}(_\d{3})+(\.\d*)?([eE][+-]?\d+)?")
 
+#: A number whose thousands commas may separate, such as `103,500`; with one comma it may be a decimal one, too.
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+
+
+@dataclass(frozen=True)
+class CostTable:
+    """Sizes and costs as a table has them, and the columns they came from."""
+
+    size: str
+    cost: str
+    """The names of the columns."""
+    series: tuple[CostSeries, ...]
+    """One for each configuration."""
+    notes: tuple[str, ...] = ()
+    """Which columns were guessed, and which were left out."""
+
 
 def read_table(
     path: Path,
@@ -28,8 +45,10 @@ def read_table(
     by: str | None = None,
     exact: bool = False,
     terms: Sequence[str] = (),
-) -> list[CostSeries]:
+) -> CostTable:
     """Read sizes and costs from CSV or TSV with a line of names; every other column of numbers is a part of the cost.
+
+    A column of text is left out, with a note.
 
     :param size: the column of sizes; the first when not given.
     :param cost: the column of costs; the next when not given.
@@ -40,7 +59,10 @@ def read_table(
 
     >>> path = bundle.parent / "data.csv"
     >>> _ = path.write_text("n,total,probe\\n1,12,2\\n2,14,4\\n")
-    >>> (only,) = read_table(path)
+    >>> found = read_table(path)
+    >>> found.size, found.cost
+    ('n', 'total')
+    >>> (only,) = found.series
     >>> only.sizes, only.costs, only.parts
     ([1.0, 2.0], [12.0, 14.0], [{'probe': 2.0}, {'probe': 4.0}])
     """
@@ -56,14 +78,21 @@ def read_table(
         hint = "put a line of names first, such as `size,cost`"
         raise UsageError("the first line has numbers instead of the names of columns", where=where, hint=hint)
     columns = [name for name in names if name != by]
-    size = size if size is not None else columns[0]
+    asked = size, cost
+    size = size if size is not None else next((name for name in columns if name != cost), columns[0])
     cost = cost if cost is not None else next((name for name in columns if name != size), columns[0])
     for name in (size, cost, *([by] if by is not None else []), *(name for term in terms for name in term.split("*"))):
         _check_column(name, names, where)
-    found: dict[str, CostSeries] = {}
     for line, row in rows:
         if len(row) != len(names):
             raise UsageError(f"{len(row)} fields, there are {len(names)} columns", where=f"{where}:{line}")
+    needed = {size, cost, *(name for term in terms for name in term.split("*"))}
+    left_out = [
+        name for name in columns if name not in needed and _is_text([row[names.index(name)] for _, row in rows])
+    ]
+    columns = [name for name in columns if name not in left_out]
+    found: dict[str, CostSeries] = {}
+    for line, row in rows:
         cells = dict(zip(names, row, strict=True))
         name = cells[by].strip() if by is not None else ""
         measured = found.setdefault(name, CostSeries(name, exact=exact, terms=tuple(terms)))
@@ -75,7 +104,48 @@ def read_table(
         measured.parts.append(figures)
     if not found:
         raise UsageError("this table has no rows", where=where)
-    return list(found.values())
+    notes = [*_guess_notes(size, cost, *asked), *_left_out_notes(left_out)]
+    return CostTable(size, cost, tuple(found.values()), tuple(notes))
+
+
+def _guess_notes(size: str, cost: str, asked_size: str | None, asked_cost: str | None) -> list[str]:
+    """Which columns were taken for sizes and costs because no option names them."""
+    guesses = [("the size", size, "--size", asked_size), ("the cost", cost, "--cost", asked_cost)]
+    guessed = [each for each in guesses if each[3] is None]
+    if not guessed:
+        return []
+    taken = " and ".join(f"`{name}` as {role}" for role, name, _, _ in guessed)
+    options = " and ".join(f"`{option}`" for _, _, option, _ in guessed)
+    others = "names another" if len(guessed) == 1 else "name others"
+    return [f"the table was read with {taken}, by the order of its columns: {options} {others}"]
+
+
+def _left_out_notes(names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    listed = ", ".join(f"`{name}`" for name in names)
+    what = "the column is text and was" if len(names) == 1 else "the columns are text and were"
+    return [f"{listed}: {what} left out; `--by` takes a column as the configuration"]
+
+
+def _is_text(cells: Sequence[str]) -> bool:
+    """Whether less than half of a column's cells are numbers; with more, the others are mistakes.
+
+    >>> _is_text(["2026-01-01", ""]), _is_text(["1234567", "12ab567", "98cd321"])
+    (True, True)
+    >>> _is_text(["1", "x"]), _is_text(["1,5"]), _is_text([])
+    (False, False, False)
+    """
+    return 2 * sum(map(_is_number_like, cells)) < len(cells)
+
+
+def _is_number_like(cell: str) -> bool:
+    text = cell.strip()
+    try:
+        _figure(text)
+    except ValueError:
+        return re.fullmatch(r"[+-]?[\d_.,]*\d[\d_.,]*", text) is not None and text.count(".") < 2
+    return True
 
 
 def _check_column(name: str, names: list[str], where: str) -> None:
@@ -132,7 +202,11 @@ def _number(text: str, column: str, where: str) -> float:
             hint = "fill in the number, or leave the row out"
             raise UsageError(f"`{column}`: the cell is empty", where=where, hint=hint) from error
         hint = "a column of names can be given with `--by`"
-        if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
+        if _THOUSANDS.fullmatch(text.strip()):
+            hint = f"write `{text.strip().replace(',', '')}` if the comma separates thousands"
+            if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
+                hint += f", or `{text.strip().replace(',', '.')}` if it is a decimal comma"
+        elif re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
             hint = "write a decimal point instead of the comma"
         elif "_" in text and _is_figure(text.replace("_", "")):
             hint = "write the number without `_`, or with one before every three digits"

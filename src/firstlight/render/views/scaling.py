@@ -278,7 +278,10 @@ def predictions_table(answer: Answer, configuration: Configuration) -> Table | N
 
 
 def _band_text(predictions: tuple[Prediction, ...]) -> str:
-    text = f"The band contains every model within dAICc {BAND:g}, and the error of predicting the largest size."
+    text = (
+        f"The band contains every model within dAICc {BAND:g}, every sum of their terms that is as near, and the error "
+        "of predicting the largest size."
+    )
     if any(each.times_largest > FARTHEST for each in predictions):
         text += f" Beyond {FARTHEST:g} times the largest size there is no single figure."
     rests = dict.fromkeys(f"{each.size:g} rests on {each.rests_on}" for each in predictions)

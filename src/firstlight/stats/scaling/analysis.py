@@ -34,7 +34,8 @@ from firstlight.stats.scaling.fit import (
 )
 from firstlight.stats.scaling.models import BY_NAME, Floats, ScalingModel
 from firstlight.stats.scaling.sample import sampled
-from firstlight.stats.scaling.unrefuted import disagree, unrefuted
+from firstlight.stats.scaling.sums import Sums, agree, meets, sums_of
+from firstlight.stats.scaling.unrefuted import NO_COINCIDENCE, disagree, unrefuted
 
 #: Below this many sizes the criterion has no value for a law with two coefficients.
 LEAST_SIZES = 5
@@ -143,6 +144,8 @@ class ScalingAnalysis:
     notes: tuple[str, ...] = field(default=())
     reach: Reach | None = None
     """What predictions beyond the largest size are off by; none where nothing could be left out."""
+    sums: Sums | None = None
+    """The sums of any number of terms that are as near to the costs; the band holds them. None where no sum is."""
 
     @property
     def best(self) -> Fit:
@@ -221,10 +224,22 @@ def study(
     misfit = None if falling else lack_of_fit(fits[0], size, cost, exact=exact)
     if misfit is None and left is not None and not left.held:
         misfit = f"the models of the other sizes predict {left.least:+.0%} to {left.most:+.0%} at the largest size"
-    clear = misfit is None and is_clear(fits, size, cost, exact=exact, error=None if left is None else left.error)
+    sums = None if falling else sums_of(fits[0], size, cost, exact=exact)
+    met = exact and meets(fits[0], size, cost)
+    beyond = sums is not None and sums.meet and not met
+    if misfit is None and sums is not None and beyond and len(cost) > len(sums.terms) + NO_COINCIDENCE:
+        misfit = f"the sum {' + '.join(sums.terms)} meets these costs to their last digit, which no model here does"
+    error = None if left is None else left.error
+    clear = misfit is None and is_clear(fits, size, cost, exact=exact, met=met, error=error)
     others = () if falling else unrefuted(fits[0], size, cost, exact=exact, terms=terms)
     last = float(size[-1])
     clear = clear and not disagree(fits[0], others, last) and not _is_wide(band_of(fits, 2.0 * last, others))
+    if exact and sums is not None:
+        one_term = met and fits[0].is_simple and fits[0].spare >= NO_COINCIDENCE
+        constant = one_term and fits[0].model.is_constant
+        clear = clear and not (beyond or sums.explain_more) and (constant or agree(fits[0], sums, last))
+        if one_term:
+            sums = None  # that one term meets all costs is no coincidence: another one is not needed
     return ScalingAnalysis(
         sizes=tuple(size.tolist()),
         costs=tuple(cost.tolist()),
@@ -242,6 +257,7 @@ def study(
         unrefuted=others,
         notes=(*filter(None, (spread, fewer)), *_notes(size, falling=falling)),
         reach=None if falling else _reach(size, cost, fits[0], left, exact=exact),
+        sums=sums,
     )
 
 

@@ -17,8 +17,6 @@ CLEAR_SIZES = 8
 _FITS = 0.03
 #: A constant, which has no growth, fits exact costs if it is off by no more than this, relative.
 _CONSTANT = 0.01
-#: And is certain if it is off by no more than this share, or by rounding.
-_PERFECT = 0.001
 #: Below this probability replicated costs, or the scatter around neighbours, refute a model.
 _REFUTED = 0.01
 #: Costs that were measured once a size and lie further from the best model than this, relative, show no model at all.
@@ -78,7 +76,8 @@ def lack_of_fit(fit: Fit, sizes: Floats, costs: Floats, *, exact: bool) -> str |
     ratio = float(np.sum(np.diff(order) ** 2) / max(float(np.sum(order**2)), 1e-300))
     number = order.size
     z = (ratio - 2.0) / math.sqrt(4 * (number - 2) / (number**2 - 1))
-    if z < -2.33 and fit.scatter > 1e-9:
+    # What rounding and the search for a parameter leave is no noise either, and refutes nothing.
+    if z < -2.33 and fit.misfit > 3 * resolution(sizes, costs):
         return f"its distances from the costs are not noise: neighbours resemble each other (z = {z:.1f})"
     return None
 
@@ -133,9 +132,10 @@ def first_of_kinds(fits: Sequence[Fit]) -> tuple[Fit, ...]:
     return tuple(first.values())
 
 
-def is_clear(fits: Sequence[Fit], sizes: Floats, costs: Floats, *, exact: bool, error: float | None) -> bool:
+def is_clear(fits: Sequence[Fit], sizes: Floats, costs: Floats, *, exact: bool, met: bool, error: float | None) -> bool:
     """Whether nothing but the first model can be: enough sizes, no rival, no room for another term.
 
+    :param met: the first model meets exact costs to their rounding.
     :param error: relative, of the prediction of the largest size from the others.
     """
     best, distinct = fits[0], np.unique(sizes)
@@ -150,8 +150,7 @@ def is_clear(fits: Sequence[Fit], sizes: Floats, costs: Floats, *, exact: bool, 
         return False
     growth = max(float(np.ptp(costs)), 1e-300)
     off = float(np.max(np.abs(costs - best.at(sizes))))
-    rounded = best.misfit <= 3 * resolution(sizes, costs)
-    if exact and (rounded or off <= _PERFECT * growth) and abs(error) < 0.01:
+    if met and abs(error) < 0.01:
         return certainty(fits, float(sizes.max())) in ("clear", "the only one that fits")
     if not best.is_simple or best.model.is_constant or abs(error) > NEGLIGIBLE + 4 * best.scatter:
         return False

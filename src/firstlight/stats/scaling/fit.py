@@ -40,7 +40,7 @@ _NONE_SPARE = 0.5
 _NEARBY = (0.0003, 0.001, 0.003, 0.006, 0.01, 0.02, 0.03, 0.06, 0.1, 0.2)
 
 #: A law that makes the cost grow by less than this part of it over all sizes is none.
-_LEAST_GROWTH = 5e-4
+LEAST_GROWTH = 5e-4
 
 #: Fits with a parameter are stored up to this distance from the best one of their kind: the band needs no others.
 _STORED = 12.0
@@ -287,15 +287,15 @@ def ordered(fits: Sequence[Fit], sizes: Floats, costs: Floats) -> list[Fit]:
     ['n', 'n log n']
     """
     rises = bool(np.all(np.diff(levels_of(sizes, costs)) > 0))
-    least_growth = 0.0 if rises else _LEAST_GROWTH * float(np.median(np.abs(costs)))
+    least_growth = 0.0 if rises else LEAST_GROWTH * float(np.median(np.abs(costs)))
     growing = [fit for fit in fits if fit.law != "1" and float(np.ptp(fit.at(sizes))) >= least_growth]
     constant = [fit for fit in fits if fit.law == "1"]
     # Flexible models come near anything: laws alone refute a constant.
     least = min((squares(fit) for fit in growing if fit.is_simple), default=math.inf)
     if constant and least < _REFUTED * squares(constant[0]):
         constant = []
-    # Of equals the slower growth comes first: the order of LAWS.
-    return sorted([*constant, *growing], key=lambda fit: fit.aicc)
+    # Without a criterion the nearest comes first. Of equals the slower growth does: the order of LAWS.
+    return sorted([*constant, *growing], key=lambda fit: (fit.aicc, 0.0 if math.isfinite(fit.aicc) else squares(fit)))
 
 
 def levels_of(sizes: Floats, costs: Floats) -> Floats:

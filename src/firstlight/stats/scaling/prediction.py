@@ -33,8 +33,9 @@ class Prediction:
     is all that can be said."""
     low: float
     high: float
-    """The band of all models near the best one, each with its 95 % interval for one more measurement, and of the error
-    that the predictions of the sizes above half of the largest had from the others."""
+    """The band of all models near the best one, each with its 95 % interval for one more measurement, of all sums of
+    the laws' terms that are as near to the costs, and of the error that the predictions of the sizes above half of the
+    largest had from the others."""
     laws: tuple[str, ...]
     times_largest: float
     """The size over the largest one measured."""
@@ -51,6 +52,9 @@ def predict(study: ScalingAnalysis, size: float) -> Prediction:
     (2660, None, 10143)
     """
     low, high = band_of(study.fits, size, study.unrefuted)
+    if study.sums is not None:
+        ends = study.sums.range_at(size)
+        low, high = min(low, ends[0]), max(high, ends[1])
     best = float(study.best.at(np.array([size]))[0])
     times = size / study.sizes[-1] if study.sizes[-1] else math.inf
     if study.reach is not None and size > study.sizes[-1]:

@@ -15,7 +15,7 @@ _AS_NEAR = 4.0
 #: Exact costs are met by a model that is off by no more than so many times what rounding leaves.
 _MET = 3.0
 #: If so many exact costs beyond its coefficients meet a law of one term, it is no coincidence.
-_NO_COINCIDENCE = 3
+NO_COINCIDENCE = 3
 
 
 def unrefuted(
@@ -40,7 +40,7 @@ def unrefuted(
     if len(costs) < CLEAR_SIZES:
         met = len(costs) * (_MET * resolution(sizes, costs)) ** 2
         most = max(squares(best) * (1.0 if exact else _AS_NEAR), met)
-        if not (exact and best.is_simple and best.spare >= _NO_COINCIDENCE and squares(best) <= met):
+        if not (exact and best.is_simple and best.spare >= NO_COINCIDENCE and squares(best) <= met):
             found = [fit for fit in fit_every(sizes, costs, exact=exact, terms=terms) if squares(fit) <= most]
     found += [fit for fit in fit_falling(sizes, costs) if fit.aicc - best.aicc <= RIVALS]
     return tuple(ordered(found, sizes, costs))
