@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from firstlight.api.arguments import PathLike, as_path, progress_of
 from firstlight.errors import FirstlightError, UsageError
+from firstlight.escape import printable
 
 if TYPE_CHECKING:
     from firstlight.bundle.boot import Boot
@@ -209,10 +210,13 @@ class Regressions:
     def undecided(self) -> str:
         """Why nothing is settled; empty if it is.
 
-        There are too few boots, only one point on the testbed of the newest, or testbeds that contradict each other.
+        There are too few boots, only one point on the testbed of the newest, testbeds that contradict each other, or
+        the newest boot failed.
         """
         if self.contradictions:
             return "; ".join(self.contradictions)
+        if self.total.newest_failed:
+            return f"the newest boot failed: {printable(self.total.failed[-1], 300)}"
         if self.total.left_out and len(self.total.points) < 2:
             return f"only the newest boot is from its testbed; {self.total.left_out} are from others"
         open_ = [series for series, change in self.found if series.kind == "total" and change.status == "not confirmed"]
@@ -225,7 +229,7 @@ def add_to_history(history: PathLike, boots: Sequence[PathLike], *, at: str) -> 
     :param history: a DuckDB file; it is made when it is missing.
     :param boots: bundles, or directories of bundles.
     :param at: the commit or another name for the booted version; several boots with one name are samples of it.
-    :raises FirstlightError: when a boot failed or cannot be read, or the file cannot be written.
+    :raises FirstlightError: when a boot failed or cannot be read, or the file cannot be written; no boot is then added.
 
     >>> import firstlight
     >>> firstlight.add_to_history(bundle.parent / "boots.duckdb", [bundle], at="v1").boots <= 1

@@ -135,7 +135,7 @@ def regressions(
         head = {"history": str(history), "testbed": total.testbed.name, "points": len(total.points)}
         notes = {"left_out": total.left_out, "contradictions": list(total.contradictions),
                  "unequal": list(total.unequal), "incomplete": list(total.incomplete),
-                 "unordered": total.unordered}  # fmt: skip
+                 "unordered": total.unordered, "failed": list(total.failed)}  # fmt: skip
         print_json({**head, **notes, "alerts": len(alerts), "regressions": rows})
     else:
         how = "exact" if total.exact else "noisy"
@@ -155,6 +155,8 @@ def _hint(found: Regressions) -> str:
     if found.contradictions:
         names = [total.testbed, *total.others]
         return "look at each: " + ", ".join(f"`--testbed {each.name[8:]}`" for each in names)
+    if total.newest_failed:
+        return "record it again, or remove it; `firstlight show` has its last lines"
     if len(total.points) < 2:
         return "add more boots of this testbed, or chain the testbeds with `firstlight history anchor`"
     return "add more boots of the newest labels; `firstlight history show` has the points"

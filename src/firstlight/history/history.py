@@ -17,14 +17,17 @@ from pydantic import ValidationError
 
 from firstlight.bundle.boot import Boot
 from firstlight.bundle.key import key_of_boot
-from firstlight.bundle.manifest import BootState
+from firstlight.bundle.manifest import BootState, Concern
 from firstlight.bundle.older import HandOver
-from firstlight.comparison.boot_figures import take_sample
+from firstlight.bundle.reliability import unreliable_text
+from firstlight.comparison.boot_figures import Sample, take_sample
 from firstlight.comparison.open_many import open_all
 from firstlight.comparison.sides.recording_time import recording_time
 from firstlight.comparison.testbed import Testbed, describe_testbed
 from firstlight.errors import MISSING_INPUT, FirstlightError, UnhealthyBootError, UsageError
+from firstlight.escape import printable
 from firstlight.history.measures import inputs_of, measures_of
+from firstlight.quantities import joined
 from firstlight.recipe.mode import RecordMode
 from firstlight.schema.aliases import PHASE_ALIASES
 from firstlight.schema.marks import Phase
@@ -91,6 +94,10 @@ class History:
         with _duckdb_errors(where):
             connection.execute("CREATE TEMP TABLE present_names (number INTEGER, name VARCHAR, present VARCHAR)")
             connection.execute(_PRESENT_MEASURES)
+        self.failed: tuple[str, ...] = ()
+        """Boots of a folder that have no time, each with its name and the reason."""
+        self.newest_failed = False
+        """Whether the last of them was recorded after all other boots."""
         self._resolve_names()
 
     def _resolve_names(self) -> None:
@@ -112,41 +119,54 @@ class History:
     def add(self, boots: Sequence[Boot], at: str) -> Added:
         """Add boots under a commit or label; several under one are samples of it.
 
-        What a broken invariant concerns counts as evidence that the boot lacks; its functions are then not stored.
+        What a broken invariant concerns counts as evidence that the boot lacks; its functions are then not stored. All
+        boots are added, or none.
 
         :raises UsageError: for a label that is empty or too long.
-        :raises UnhealthyBootError: for a boot that did not come up, or none of whose figures is reliable.
+        :raises UnhealthyBootError: for boots that did not come up, or none of whose figures is reliable.
         """
         if not at.strip() or len(at) > 200:
             raise UsageError("a label must have 1 to 200 characters", where="--at", hint="give the commit, or a name")
+        samples = _healthy_samples(boots)
         known, added, incomplete = [], 0, []
-        for boot in boots:
-            sample = take_sample(boot)
-            if not sample.healthy:
-                message = f"this boot has no time to store: {sample.unhealthy_text}"
-                raise UnhealthyBootError(message, where=str(boot.directory))
-            digest = sample.manifest_sha256
-            if self._one("SELECT count(*) FROM boots WHERE manifest_sha256 = ? AND label = ?", [digest, at]):
-                known.append(str(boot.directory))
-                continue
-            missing = [*sample.missing, *(f"reliable {what.value}: {text}" for what, text in sample.unreliable.items())]
-            number = int(self._one("SELECT coalesce(max(number), 0) + 1 FROM boots", []))
-            bed = json.dumps(describe_testbed(boot).model_dump(mode="json"), sort_keys=True)
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            inputs = json.dumps(inputs_of(boot, sample))
-            row = [number, at, boot.directory.name, boot.manifest.mode, bed, digest, inputs,
-                   sample.recorded_at, now, "; ".join(missing) or None, key_of_boot(boot.manifest)]  # fmt: skip
-            incomplete += [f"{boot.directory.name}: {reason}" for reason in missing]
-            with _duckdb_errors(self._where), tempfile.TemporaryDirectory() as directory:
-                # One file instead of thousands of single rows.
-                path = Path(directory) / "measures.parquet"
-                measures_of(boot, sample, number).write_parquet(path)
-                self._connection.begin()
-                self._connection.execute("INSERT INTO boots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-                self._connection.execute("INSERT INTO measures SELECT * FROM read_parquet(?)", [str(path)])
-                self._connection.commit()
-            added += 1
+        with _duckdb_errors(self._where), self._transaction():
+            for boot, sample in samples:
+                digest = sample.manifest_sha256
+                if self._one("SELECT count(*) FROM boots WHERE manifest_sha256 = ? AND label = ?", [digest, at]):
+                    known.append(str(boot.directory))
+                    continue
+                missing = [
+                    *sample.missing, *(f"reliable {what.value}: {text}" for what, text in sample.unreliable.items())
+                ]  # fmt: skip
+                self._insert(boot, sample, at, missing)
+                incomplete += [f"{boot.directory.name}: {reason}" for reason in missing]
+                added += 1
         return Added(added, tuple(known), tuple(incomplete))
+
+    def _insert(self, boot: Boot, sample: Sample, at: str, missing: Sequence[str]) -> None:
+        number = int(self._one("SELECT coalesce(max(number), 0) + 1 FROM boots", []))
+        bed = json.dumps(describe_testbed(boot).model_dump(mode="json"), sort_keys=True)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        inputs = json.dumps(inputs_of(boot, sample))
+        row = [number, at, boot.directory.name, boot.manifest.mode, bed, sample.manifest_sha256, inputs,
+               sample.recorded_at, now, "; ".join(missing) or None, key_of_boot(boot.manifest)]  # fmt: skip
+        with tempfile.TemporaryDirectory() as directory:
+            # One file instead of thousands of single rows.
+            path = Path(directory) / "measures.parquet"
+            measures_of(boot, sample, number).write_parquet(path)
+            self._connection.execute("INSERT INTO boots VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            self._connection.execute("INSERT INTO measures SELECT * FROM read_parquet(?)", [str(path)])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Everything is stored, or nothing."""
+        self._connection.begin()
+        try:
+            yield
+        except BaseException:
+            self._connection.rollback()
+            raise
+        self._connection.commit()
 
     def boots(self) -> list[dict[str, Any]]:
         """Every boot in order, with `total_ns`.
@@ -267,21 +287,56 @@ def open_history(path: Path, *, write: bool = False) -> Iterator[History]:
                 for column in ("missing", "recipe_key"):
                     connection.execute(f"ALTER TABLE boots ADD COLUMN IF NOT EXISTS {column} VARCHAR")
         yield History(connection, where)
+    except BaseException:
+        if new:
+            # A history without boots is none.
+            with _duckdb_errors(where):
+                is_empty = connection.execute("SELECT count(*) FROM boots").fetchone() == (0,)
+            if is_empty:
+                connection.close()
+                path.unlink(missing_ok=True)
+        raise
     finally:
         connection.close()
+
+
+def _healthy_samples(boots: Sequence[Boot]) -> list[tuple[Boot, Sample]]:
+    """The figures of boots.
+
+    :raises UnhealthyBootError: for those that have no reliable figures.
+    """
+    samples = [(boot, take_sample(boot)) for boot in boots]
+    failed = [(boot, sample) for boot, sample in samples if not sample.healthy]
+    if not failed:
+        return samples
+    boot, sample = failed[0]
+    if len(boots) == 1:
+        message = f"this boot has no time to store: {sample.unhealthy_text}"
+        raise UnhealthyBootError(message, where=str(boot.directory))
+    names = joined([f"`{printable(each.directory.name, 100)}`" for each, _ in failed], 5)
+    have = "has" if len(failed) == 1 else "have"
+    message = f"{len(failed)} of {len(boots)} boots {have} no time to store, and none was added: {names}"
+    raise UnhealthyBootError(f"{message}; {sample.unhealthy_text}", where=str(boot.directory.parent),
+                             hint=f"leave {names} out")  # fmt: skip
 
 
 @contextmanager
 def open_memory(folder: Path) -> Iterator[History]:
     """The history of a folder of bundles, in the order in which they were recorded; a label is a bundle's name.
 
-    Imported boots whose records do not show their order are in the order of their names, before all others.
+    Imported boots whose records do not show their order are in the order of their names, before all others. Boots that
+    failed are left out and named.
 
     :raises UsageError: when there are none.
     :raises BundleError: when one is damaged.
+    :raises UnhealthyBootError: when all of them failed.
     """
-    boots = [boot for boot in open_all([folder]) if boot.manifest.status == BootState.COMPLETE]
-    times = {boot.directory: recording_time(boot) for boot in boots}
+    every = open_all([folder])
+    failures = {boot.directory: reason for boot in every if (reason := _why_no_time(boot)) is not None}
+    boots = [boot for boot in every if boot.directory not in failures]
+    if failures and not boots:
+        raise UnhealthyBootError("no boot of this folder has a time to store", where=str(folder))
+    times = {boot.directory: recording_time(boot) for boot in every}
     imported = [boot.directory for boot in boots if boot.manifest.mode == RecordMode.IMPORTED]
     known = {time for directory in imported if (time := times[directory]) is not None}
     unordered = set() if len(known) == len(imported) else set(imported)
@@ -300,9 +355,23 @@ def open_memory(folder: Path) -> Iterator[History]:
             missing = any(times[directory] is None for directory in imported)
             reason = "not all of them state when they were recorded" if missing else "some state one time of recording"
             history.unordered = f"{len(unordered)} imported boots are in the order of their names: {reason}"
+        history.failed = tuple(f"{boot.directory.name}: {failures[boot.directory]}" for boot in every
+                               if boot.directory in failures)  # fmt: skip
+        history.newest_failed = bool(failures) and max(every, key=place).directory in failures
         yield history
     finally:
         connection.close()
+
+
+def _why_no_time(boot: Boot) -> str | None:
+    """Why a boot has no time that a history could store; none if it has one."""
+    manifest = boot.manifest
+    if (unreliable := unreliable_text(manifest, Concern.EVERYTHING)) is not None:
+        return f"its recording is not reliable: {unreliable}"
+    if manifest.status == BootState.COMPLETE:
+        return None
+    failure = manifest.failure
+    return "evidence of it is missing" if failure is None else f"{failure.reason}: {failure.detail}"
 
 
 @contextmanager

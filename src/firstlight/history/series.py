@@ -57,6 +57,10 @@ class Series:
     """Why testbeds that have labels in common are not chained: their labels show several ratios."""
     unordered: str | None = None
     """Why the order of the points is not that of the recordings; none where it is, or where the user chose it."""
+    failed: tuple[str, ...] = ()
+    """Boots of the folder that have no time, each with its name and the reason."""
+    newest_failed: bool = False
+    """Whether one of them is newer than all points."""
 
     @property
     def left_out(self) -> int:
@@ -76,7 +80,7 @@ def read_series(history: History, kind: Kind = "total", name: str = "total", *, 
     """
     if kind == "phase":
         name = phase_among(name, history.names(kind))
-    if not history.values(kind, name):
+    if not history.values(kind, name) and history.boots():
         try:
             unknown_name(kind, name, history.names(kind), "the history", listed=None)
         except BundleError as error:
@@ -137,6 +141,8 @@ def _series(history: History, kind: Kind, name: str, testbed: str | None) -> Ser
         unsure,
         chosen.contradictions,
         history.unordered,
+        history.failed,
+        history.newest_failed,
     )
 
 

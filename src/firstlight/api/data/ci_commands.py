@@ -157,6 +157,7 @@ class Series(TypedDict):
     unequal: list[str]
     incomplete: list[str]
     unordered: str | None
+    failed: list[str]
 
 
 class HistoryShown(Series):
@@ -184,6 +185,7 @@ class Regressions(TypedDict):
     unequal: list[str]
     incomplete: list[str]
     unordered: str | None
+    failed: list[str]
     alerts: int
     regressions: list[Regression]
 

@@ -143,6 +143,12 @@ def _remains(change: ChangePoint) -> str:
 def series_notes(series: Series) -> Iterator[Line]:
     """What a series leaves out, and which of its points are not what they ought to be."""
     notes = [] if series.unordered is None else [series.unordered]
+    if series.failed:
+        more = f" and {len(series.failed) - 3} more" if len(series.failed) > 3 else ""
+        names = "; ".join(printable(each, 200) for each in series.failed[:3])
+        notes.append(
+            f"{counted(len(series.failed), 'boot')} left out, because a failed boot has no time: {names}{more}"
+        )
     notes += _unsure_notes(series)
     notes += [
         f"the points of {anchor.before} are scaled by {anchor.ratio:.6g}, {_anchor_text(anchor)}: {anchor.changed}"
@@ -225,6 +231,7 @@ def series_data(series: Series) -> dict[str, Any]:
         "unequal": list(series.unequal),
         "incomplete": list(series.incomplete),
         "unordered": series.unordered,
+        "failed": list(series.failed),
     }
 
 
