@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from firstlight.comparison.exact.difference import ExactDifference
+from firstlight.comparison.known_bands import band_for
 from firstlight.escape import printable
 from firstlight.history.bisection import Bisection
 from firstlight.quantities import counted, signed_ns, time_text
@@ -24,11 +25,15 @@ def bisection_report(found: Bisection, difference: ExactDifference, path: Sequen
     named = found.first_bad if one else f"one of {', '.join(found.suspects)}"
     yield Line(f"{printable(named, 400)} changed the boot by {signed_ns(found.change_ns)}", "bold")
     yield Line(f"{time_text(found.before_ns)} at {found.last_good}, {time_text(found.after_ns)} at {found.first_bad}")
-    if found.change_ns != found.total_change_ns:
-        yield Line(
-            f"the range changed it by {signed_ns(found.total_change_ns)} in total: other versions caused the rest",
-            head="note: ",
+    known = band_for(difference.b)
+    accident_ns = max(known.total_ns, known.doubt_ns)
+    if abs(found.change_ns) <= accident_ns:
+        yield Line(f"this may be an accident; {known.text}", head="note: ")
+    if rest_ns := found.total_change_ns - found.change_ns:
+        why = (
+            f"the rest is within the {known.text}" if abs(rest_ns) <= accident_ns else "other versions caused the rest"
         )
+        yield Line(f"the range changed it by {signed_ns(found.total_change_ns)} in total: {why}", head="note: ")
     phase = max(difference.phases.rows, key=lambda row: abs(row.change_ns), default=None)
     if phase is not None and phase.change_ns:
         yield Line(f"phase {printable(phase.name, 60)}: {signed_ns(phase.change_ns)}")
