@@ -20,7 +20,7 @@ from firstlight.cli.main import run
 from firstlight.comparison.exact.difference import ExactDifference
 from firstlight.comparison.statistical.testbed_noise import Calibration
 from firstlight.experiment.calibrate.file import read_band
-from firstlight.history.history import _SCHEMA as HISTORY
+from firstlight.history.history import SCHEMA as HISTORY
 from firstlight.schema.aliases import PHASE_ALIASES
 from older_bundles import make_recorded_in_words_of
 

@@ -22,7 +22,7 @@ from firstlight.comparison.exact.difference import ExactDifference, exact_differ
 from firstlight.comparison.sides.arms import CompareError
 from firstlight.errors import BundleError
 from firstlight.experiment.scaling.costs import parts_of
-from firstlight.history.history import open_history
+from firstlight.history.open_history import open_history
 from firstlight.history.series import read_series
 from firstlight.quantities import small_share_text
 from gate_boots import slower

@@ -23,7 +23,7 @@ from firstlight.errors import FirstlightError, UsageError
 from firstlight.farm.packing import pack
 from firstlight.farm.results import packed_name
 from firstlight.farm.store import open_store
-from firstlight.history.history import open_history
+from firstlight.history.open_history import open_history
 from firstlight.ui.fence import NOTHING, Access
 from firstlight.ui.folder import Folder
 from firstlight.ui.query import run_query

@@ -236,7 +236,7 @@ def add_to_history(history: PathLike, boots: Sequence[PathLike], *, at: str) -> 
     True
     """
     from firstlight.comparison.open_many import open_all
-    from firstlight.history.history import open_history
+    from firstlight.history.open_history import open_history
 
     opened = open_all(list(map(Path, boots)))
     with open_history(Path(history), write=True) as written:
@@ -262,7 +262,7 @@ def read_history(
     >>> firstlight.read_history(bundle.parent).series.kind
     'total'
     """
-    from firstlight.history.history import open_history
+    from firstlight.history.open_history import open_history
     from firstlight.history.series import changing_series, read_series
 
     if kind != "total" and name is None:
@@ -290,7 +290,7 @@ def find_regressions(history: PathLike, *, testbed: str | None = None) -> Regres
     >>> firstlight.find_regressions(bundle.parent).alerts()
     []
     """
-    from firstlight.history.history import open_history
+    from firstlight.history.open_history import open_history
     from firstlight.history.series import PARTS, changing_series, read_series
 
     with open_history(Path(history)) as opened:

@@ -102,7 +102,7 @@ def anchor_history(
     Example: ``firstlight.anchor_history("boots.duckdb", "v4.boot", at="v4").boots``.
     """
     from firstlight.bundle.open import open as open_boot
-    from firstlight.history.history import open_history
+    from firstlight.history.open_history import open_history
     from firstlight.history.version_boots import repeat_boot
 
     with open_history(Path(history)) as opened:

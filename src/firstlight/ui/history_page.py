@@ -8,7 +8,7 @@ from typing import cast, get_args
 from urllib.parse import urlencode
 
 from firstlight.escape import escape_html
-from firstlight.history.history import open_history
+from firstlight.history.open_history import open_history
 from firstlight.history.series import PARTS, Kind, Series, changing_series, read_series
 from firstlight.quantities import counted, time_text
 from firstlight.render.html.report import html_report
