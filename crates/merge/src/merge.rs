@@ -20,9 +20,10 @@ use crate::sources::Sources;
 use crate::summary::MergeSummary;
 use crate::tables::{write_counters, write_facts, write_kd, write_links, write_marks, write_spans};
 use crate::wanted_marks::{FoundMarks, OwnMark, WantedMark};
-use crate::{log, MergeError};
+use crate::{log, AlignedRecord, MergeError};
+use firstlight_formats::about::Origin;
 use firstlight_schema::table::write_empty;
-use firstlight_schema::Mark;
+use firstlight_schema::{Clock, Mark};
 use std::path::Path;
 
 /// Writes all tables of a bundle from the records of one boot: of each record the boot that `boots` names.
@@ -109,6 +110,10 @@ pub fn merge_any(
     }
     summary.nodes = write_calls(tree.map(|(_, calls, _)| calls), bundle)?;
 
+    if of_wall_clock(&pieces) && !all_marks.iter().any(|mark| is_of_the_boot(mark.mark)) {
+        let what = "when the boot began: no line that shows it has a time, and the times count from the first line that has one";
+        summary.completeness.missing.push(what.to_owned());
+    }
     summary.origin = all_marks.first().map_or_else(|| Mark::RecordStart, |mark| mark.mark).name().to_owned();
     summary.length_ns = all_marks.last().map_or(0, |mark| mark.time_ns);
     summary.marks = all_marks.into_iter().map(|mark| (mark.mark.name().to_owned(), mark.time_ns)).collect();
@@ -135,6 +140,17 @@ pub fn merge_any(
     summary.contradictions = ordered(contradictions);
     summary.sources = summaries;
     Ok(summary)
+}
+
+/// Whether a journal, or what a syslog daemon wrote, has the times, and the wall clock alone: such lines go on for months.
+fn of_wall_clock(pieces: &[AlignedRecord<'_>]) -> bool {
+    let base = pieces.first().map(|piece| piece.evidence);
+    base.is_some_and(|base| base.clock == Clock::Realtime && base.format.traits.origin == Origin::Systemd)
+}
+
+/// Whether a mark is more than where the records begin, end or become quiet.
+fn is_of_the_boot(mark: Mark) -> bool {
+    !matches!(mark, Mark::RecordStart | Mark::RecordEnd | Mark::StartupSettled | Mark::UpBy)
 }
 
 fn shift(rows: &mut [Row<'_>], marks: &mut [BootMark], own: &mut [OwnMark], origin: i64) {
