@@ -420,3 +420,7 @@ def test_sums_of_three_terms_are_in_the_band_and_never_clear(bench: ModuleType) 
         found = bench.run_sums(range(50_000, 50_020), noise)
         assert (found.wrong, found.clear) == ((), 0)
         assert found.held >= 0.95 * found.fits
+
+
+def test_a_law_is_not_clear_where_noise_hides_a_term_that_adds_an_eighth(bench: ModuleType) -> None:
+    assert bench.run_sums(range(2_085, 2_094), 0.01).wrong == ()

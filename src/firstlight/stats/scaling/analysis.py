@@ -237,9 +237,11 @@ def study(
     if exact and sums is not None:
         one_term = met and fits[0].is_simple and fits[0].spare >= NO_COINCIDENCE
         constant = one_term and fits[0].model.is_constant
-        clear = clear and not (beyond or sums.explain_more) and (constant or agree(fits[0], sums, last))
+        clear = clear and not (beyond or sums.explain_more) and (constant or agree(fits[0], sums, last, exact=True))
         if one_term:
             sums = None  # that one term meets all costs is no coincidence: another one is not needed
+    elif clear:
+        clear = agree(fits[0], sums, last, exact=False)
     return ScalingAnalysis(
         sizes=tuple(size.tolist()),
         costs=tuple(cost.tolist()),
