@@ -290,10 +290,10 @@ impl Boots {
                 Sign::Login => Mark::LoginPrompt,
             };
             self.mark(mark, &stamp, text);
-        } else if text.starts_with(b"systemd[1]: ") || text.starts_with(b"firstlight: ready") {
-            if !self.stages_of(&stamp, text) {
-                self.interpreter.line(&stamp, text, &mut self.now);
-            }
+        } else if (text.starts_with(b"systemd[1]: ") || text.starts_with(b"firstlight: ready"))
+            && !self.stages_of(&stamp, text)
+        {
+            self.interpreter.line(&stamp, text, &mut self.now);
         }
         if self.kernel_lines == 0 {
             self.bootstage.console_line(text, stamp.line);
