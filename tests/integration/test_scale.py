@@ -213,6 +213,8 @@ def test_a_column_of_text_is_left_out_with_a_note(tmp_path: Path, capsys: pytest
     (only,) = found["configurations"]
     assert (only["law"], [part["name"] for part in only["parts"]]) == ("n", ["probe", "[rest]"])
     assert any("`date`, `board`" in note and "left out" in note for note in found["notes"])
+    guessed = data(capsys, path, "--exact")
+    assert (guessed["variable"], guessed["cost"]) == ("volumes", "seconds")
 
 
 def test_a_column_of_numbers_with_a_mistake_is_not_left_out(tmp_path: Path) -> None:

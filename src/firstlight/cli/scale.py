@@ -33,10 +33,12 @@ def scale(
         bool, typer.Option("--bisect/--no-bisect", help="Find crossovers by booting more sizes, in exact mode.")
     ] = True,
     size: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the sizes of a table (default: the first).")
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column with the sizes of a table (default: the first of numbers)."),
     ] = None,
     cost: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the costs of a table (default: the next).")
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column with the costs of a table (default: the next of numbers)."),
     ] = None,
     by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the configurations of a table.")] = None,
     term: Annotated[

@@ -50,8 +50,8 @@ def read_table(
 
     A column of text is left out, with a note.
 
-    :param size: the column of sizes; the first when not given.
-    :param cost: the column of costs; the next when not given.
+    :param size: the column of sizes; the first with numbers when not given.
+    :param cost: the column of costs; the next with numbers when not given.
     :param by: the column that names the configuration; one configuration when not given.
     :param exact: the costs have no noise.
     :param terms: columns of counts, joined by `*`, that the cost may grow with.
@@ -77,19 +77,20 @@ def read_table(
     if all(_is_figure(name) for name in names):
         hint = "put a line of names first, such as `size,cost`"
         raise UsageError("the first line has numbers instead of the names of columns", where=where, hint=hint)
-    columns = [name for name in names if name != by]
-    asked = size, cost
-    size = size if size is not None else next((name for name in columns if name != cost), columns[0])
-    cost = cost if cost is not None else next((name for name in columns if name != size), columns[0])
-    for name in (size, cost, *([by] if by is not None else []), *(name for term in terms for name in term.split("*"))):
+    counted = [name for term in terms for name in term.split("*")]
+    for name in (*(each for each in (size, cost, by) if each is not None), *counted):
         _check_column(name, names, where)
     for line, row in rows:
         if len(row) != len(names):
             raise UsageError(f"{len(row)} fields, there are {len(names)} columns", where=f"{where}:{line}")
-    needed = {size, cost, *(name for term in terms for name in term.split("*"))}
-    left_out = [
-        name for name in columns if name not in needed and _is_text([row[names.index(name)] for _, row in rows])
-    ]
+    columns = [name for name in names if name != by]
+    text_columns = [name for name in columns if _is_text([row[names.index(name)] for _, row in rows])]
+    # Columns of numbers come first: text is neither a size nor a cost.
+    likely = sorted(columns, key=lambda name: name in text_columns)
+    asked = size, cost
+    size = size if size is not None else next((name for name in likely if name != cost), columns[0])
+    cost = cost if cost is not None else next((name for name in likely if name != size), columns[0])
+    left_out = [name for name in text_columns if name not in (size, cost, *counted)]
     columns = [name for name in columns if name not in left_out]
     found: dict[str, CostSeries] = {}
     for line, row in rows:
