@@ -12,6 +12,7 @@ mod replay;
 use super::messages::Interpreter;
 use super::unstamped_lines::{sign, Sign};
 use crate::about::About;
+use crate::counts::counted;
 use crate::evidence::{Clock, Evidence, Grade, Instant, Mark, Name, Problem, ProblemKind, Span, SpanKind, Stamp};
 use crate::firmware::bootstage::Report;
 use crate::firmware::loader_line::loader_stamp;
@@ -476,9 +477,30 @@ impl Boots {
                 boot.problems.push(problem);
             }
         }
+        self.leave_out_remnant();
         self.done.append(&mut self.parts);
         self.done.sort_by_key(|boot| boot.boot);
         self.done
+    }
+}
+
+impl Boots {
+    /// One line of a kernel that was about to end is no boot of its own where another one follows.
+    fn leave_out_remnant(&mut self) {
+        let [first, _, ..] = self.done.as_slice() else { return };
+        let says =
+            first.understood > 1 || !first.marks.is_empty() || !first.spans.is_empty() || !first.facts.is_empty();
+        if says || first.boot > 0 || self.parts.iter().any(|part| part.boot == 0) {
+            return;
+        }
+        let remnant = self.done.remove(0);
+        self.done.iter_mut().chain(&mut self.parts).for_each(|boot| boot.boot = boot.boot.saturating_sub(1));
+        let Some(next) = self.done.first_mut() else { return };
+        let what = "# line[|s] before the boot [is|are] left out: one line of a kernel is all that is left of another boot there";
+        let detail = counted(remnant.log.len() as u64, what);
+        next.problem(ProblemKind::Unrecognised, Some(remnant.first_line), detail);
+        // What is wrong with lines of the file holds for it still; that a boot lacks its beginning does not.
+        next.problems.extend(remnant.problems.into_iter().filter(|problem| problem.kind != ProblemKind::LostHead));
     }
 }
 

@@ -5,7 +5,7 @@ use super::read_late::{is_of_installer, take_times_off};
 use super::text::read;
 use super::{dates, prefix, unstamped_lines};
 use crate::about::{About, Origin, Traits};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, ProblemKind};
 use crate::format::{Format, Head, Input, Likelihood};
 use crate::FormatError;
 use firstlight_schema::FormatName;
@@ -80,6 +80,13 @@ impl Format for Printk {
     fn read(&self, input: Input<'_>) -> Result<Vec<Evidence>, FormatError> {
         let installer = is_of_installer(input.bytes.fill_buf()?);
         let mut boots = read(self.about(), "", false, input.bytes)?;
+        if let [only] = boots.as_mut_slice() {
+            if only.log.len() == 1 && only.log.iter().all(|(_, text)| text.starts_with("Linux version ")) {
+                let detail =
+                    "it is the version of a kernel alone, as `/proc/version` has it: nothing of the boot follows";
+                only.problem(ProblemKind::LostTail, Some(1), detail);
+            }
+        }
         if installer {
             boots.iter_mut().for_each(take_times_off);
         }
