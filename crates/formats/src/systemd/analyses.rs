@@ -124,7 +124,7 @@ impl Pasted {
         } else if bare.starts_with(CHAIN_HEAD) {
             self.flush();
             self.in_chain = true;
-        } else if !self.took(text, bare, number) && !(self.unfinished && of_unfinished(bare)) && !of_pager(bare) {
+        } else if !(self.took(text, bare, number) || self.unfinished && of_unfinished(bare) || of_pager(bare)) {
             if bare.contains("$ ") || bare.contains("# ") {
                 self.flush();
                 self.in_chain = false;
