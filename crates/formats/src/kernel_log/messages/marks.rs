@@ -92,7 +92,7 @@ impl Marks {
             Some(b'f') if starts(b"firstlight: ready") => Mark::Ready,
             Some(b'W') if starts(b"Write protecting the") => Mark::WriteProtect,
             Some(b'R') if starts(b"Run ") && memmem::find(line, b" as init process").is_some() => {
-                if FALLBACKS.iter().any(|program| line[4..].starts_with(program)) && self.runs_later(stamp, evidence) {
+                if FALLBACKS.iter().any(|program| line[4..].starts_with(program)) && !ran_before(line, evidence) {
                     // The program that it ran before is missing.
                     self.no_program(evidence);
                 }
@@ -152,12 +152,6 @@ impl Marks {
         } else {
             self.program(line, evidence);
         }
-    }
-
-    /// Whether a line comes later than the first program; the same line may be pasted back into the console.
-    fn runs_later(&self, stamp: &Stamp, evidence: &Evidence) -> bool {
-        let first = evidence.marks.iter().find(|mark| mark.mark == Mark::UserStart).map(|mark| mark.time_ns);
-        stamp.time_ns.zip(first).is_none_or(|(now, first)| now > first)
     }
 
     /// Takes back that a program ran.
@@ -289,6 +283,12 @@ fn of_architecture(line: &[u8]) -> Option<&'static str> {
 ///
 /// Source: <https://elixir.bootlin.com/linux/v6.12/source/init/main.c>, `kernel_init`.
 const FALLBACKS: [&[u8]; 4] = [b"/sbin/init ", b"/etc/init ", b"/bin/init ", b"/bin/sh "];
+
+/// Whether the kernel's line about the program that it ran is there already: it runs none twice, and the line is pasted back.
+fn ran_before(line: &[u8], evidence: &Evidence) -> bool {
+    let shown = &line[..line.len().min(SHOWN)];
+    evidence.marks.iter().any(|known| known.mark == Mark::UserStart && known.detail.as_bytes() == shown)
+}
 
 /// Whether the kernel gives up because it has no program to run.
 fn is_without_program(line: &[u8]) -> bool {
