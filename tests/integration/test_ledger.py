@@ -186,6 +186,15 @@ def test_the_first_line_doubts_a_cause_on_a_series_of_kernels_without_a_band(tmp
         assert ("noise_band" in {flag.kind for flag in difference.flags}) == doubted
 
 
+def test_causes_that_cancel_each_other_are_no_accident(tmp_path: Path) -> None:
+    one = _calling(make_bundle(tmp_path), "setup_arch", "putchar", 300_000)
+    other = _calling(make_bundle(tmp_path, name="b.boot", append="panic=0"), "setup_arch", "vprintk_emit", 300_000)
+    difference = exact_difference(open_boot(one), open_boot(other))
+    assert difference.whole.change_ns == 0
+    assert difference.causes
+    assert "an accident" not in headline(difference)
+
+
 def test_the_functions_of_a_cause_go_from_the_caller_to_the_callee_whatever_their_sizes(tmp_path: Path) -> None:
     one = settle(make_bundle(tmp_path))
     other = _calling(make_bundle(tmp_path, name="b.boot"), "setup_arch", "vprintk_emit", 300_000)

@@ -77,6 +77,11 @@ class ExactDifference:
         """Both boots as a whole."""
         return whole(self.a, self.b)
 
+    @property
+    def may_be_accident(self) -> bool:
+        """Whether the change is so small that no noise band of this series of kernels tells it from an accident."""
+        return 0 < abs(self.whole.change_ns) <= self.tolerance.doubt_ns
+
     @cached_property
     def phases(self) -> Level:
         """By phase."""
@@ -194,7 +199,7 @@ def exact_difference(a: Boot, b: Boot, tolerance: Tolerance | None = None) -> Ex
     if a.manifest.mode == RecordMode.EXACT and not inputs and _differ(difference):
         text = "the boots differ, but no input does: this recipe is not exact here, so the change is not a finding"
         flags.append(Flag("unstable", text))
-    if 0 < abs(difference.whole.change_ns) <= tolerance.doubt_ns:
+    if difference.may_be_accident:
         limit = time_text(tolerance.doubt_ns)
         text = f"the noise band is of another series of kernels: a change up to {limit} may be an accident"
         hint = "`firstlight calibrate` makes a band for this recipe"

@@ -43,7 +43,7 @@ def headline(difference: ExactDifference) -> str:
     if not causes:
         return f"B is {how}; nothing is caused: every change is within the noise band or moved"
     caused = ledger.total.caused_ns
-    if abs(change) <= difference.tolerance.doubt_ns:
+    if difference.may_be_accident:
         return f"B is {how}; an accident or caused by {causes}: no noise band is of this series of kernels"
     if caused * change < 0:
         rest = "the rest moved or is within the noise band"
