@@ -102,7 +102,7 @@ def band_of_recipe(
     wanted = series(release)
     alike = next((band for band in bands if wanted is not None and series(band.release) == wanted), None)
     band = same or alike or bands[0]
-    other = wanted is not None and band is bands[0] and series(band.release) != wanted
+    other = wanted is not None and same is None and alike is None
     than = f" with Linux {series(band.release)}, which is another series of kernels" if other else ""
     text = f"shipped, for {guest}{than}; `firstlight calibrate` makes one for this recipe"
     return KnownBand(band, text, False, is_of_kernel=same is not None, is_of_series=not other)

@@ -24,6 +24,10 @@ _GROUPED = re.compile(r"[+-]?\d{1,3}(_\d{3})+(\.\d*)?([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 
 
+#: A number with one comma, which may be a decimal one.
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+
+
 @dataclass(frozen=True)
 class CostTable:
     """Sizes and costs as a table has them, and the columns they came from."""
@@ -205,9 +209,9 @@ def _number(text: str, column: str, where: str) -> float:
         hint = "a column of names can be given with `--by`"
         if _THOUSANDS.fullmatch(text.strip()):
             hint = f"write `{text.strip().replace(',', '')}` if the comma separates thousands"
-            if re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
+            if _DECIMAL_COMMA.fullmatch(text):
                 hint += f", or `{text.strip().replace(',', '.')}` if it is a decimal comma"
-        elif re.fullmatch(r"\s*[+-]?\d+,\d+\s*", text):
+        elif _DECIMAL_COMMA.fullmatch(text):
             hint = "write a decimal point instead of the comma"
         elif "_" in text and _is_figure(text.replace("_", "")):
             hint = "write the number without `_`, or with one before every three digits"

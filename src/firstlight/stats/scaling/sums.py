@@ -13,11 +13,10 @@ from scipy.special import stdtrit
 from firstlight.stats.scaling.certainty import NEGLIGIBLE
 from firstlight.stats.scaling.fit import LEAST_GROWTH, Fit, resolution, squares, weights
 from firstlight.stats.scaling.models import LAWS, Floats
+from firstlight.stats.scaling.unrefuted import MET
 
 #: Exact costs differ from a sum by no more than half of the last decimal place: three times that variance, each.
 _HALF_A_STEP = 3.0
-#: A model meets exact costs if it is off by no more than so many times what rounding leaves.
-_MET = 3.0
 #: What arithmetic leaves of an exact cost, relative.
 _ARITHMETIC = 1e-8
 #: Costs have no more decimal places than this: with more they are not rounded.
@@ -124,12 +123,12 @@ def meets(fit: Fit, sizes: Floats, costs: Floats) -> bool:
     >>> [meets(fit_model(LAWS[3], n, costs, exact=True), n, costs) for costs in (10 + 2.5 * n, 10 + 2.5 * n**1.1)]
     [True, False]
     """
-    if fit.misfit <= _MET * resolution(sizes, costs):
+    if fit.misfit <= MET * resolution(sizes, costs):
         return True
     columns = np.column_stack([np.ones_like(sizes), *(growth(sizes) for growth in fit.model.growths)])
     weight = _exact_weights(costs)
     scaled = columns / columns.max(axis=0) * weight[:, None]
-    return float(nnls(scaled, costs * weight)[1]) ** 2 <= _MET**2 * len(costs)
+    return float(nnls(scaled, costs * weight)[1]) ** 2 <= MET**2 * len(costs)
 
 
 def _exact_weights(costs: Floats) -> Floats:

@@ -13,7 +13,7 @@ from firstlight.stats.scaling.models import Floats, ScalingModel
 #: Noisy costs do not refute a model whose squared distances are up to so many times those of the best one.
 _AS_NEAR = 4.0
 #: Exact costs are met by a model that is off by no more than so many times what rounding leaves.
-_MET = 3.0
+MET = 3.0
 #: If so many exact costs beyond its coefficients meet a law of one term, it is no coincidence.
 NO_COINCIDENCE = 3
 
@@ -38,7 +38,7 @@ def unrefuted(
     """
     found = []
     if len(costs) < CLEAR_SIZES:
-        met = len(costs) * (_MET * resolution(sizes, costs)) ** 2
+        met = len(costs) * (MET * resolution(sizes, costs)) ** 2
         most = max(squares(best) * (1.0 if exact else _AS_NEAR), met)
         if not (exact and best.is_simple and best.spare >= NO_COINCIDENCE and squares(best) <= met):
             found = [fit for fit in fit_every(sizes, costs, exact=exact, terms=terms) if squares(fit) <= most]
